@@ -101,7 +101,7 @@ type Checker struct {
 // Rules identifies everything besides the identifier that decides a verdict: the rules, the word models and the
 // threshold. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules, threshold := "guard-11+"+words.Name(), k.threshold()
+	rules, threshold := "guard-12+"+words.Name(), k.threshold()
 	if threshold == Warn {
 		return rules
 	}

@@ -22,6 +22,12 @@ func TestLineLimits(t *testing.T) {
 		{"de", "Das house", CannotTell},
 		{"de", "Der Hund", Right},
 		{"es", "a casa", CannotTell}, // 1.32
+		{"ko", "ok", CannotTell},     // an answer in most languages
+		{"ru", "Okay.", CannotTell},
+		{"ru", "no", Wrong}, // a function word
+		{"ko", "yes", Wrong},
+		{"ko", "ok\n\nok", Wrong},
+		{"ko", "Okay thanks", Wrong},
 	} {
 		if j, err := Check(c.text, c.tag); err != nil || j.Verdict != c.want {
 			t.Errorf("%s %q: %s, %v; want %s", c.tag, c.text, j.Verdict, err, c.want)
