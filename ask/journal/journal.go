@@ -250,8 +250,12 @@ func (j *Journal) commit(batch []put) error {
 	})
 	if err == nil {
 		// Writes to a file that is no longer there are lost.
-		err = j.moved()
-		j.broken = err
+		if err = j.moved(); err != nil {
+			j.broken = err
+			// The names may belong to another run by now.
+			j.writer.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
+			j.reader.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
+		}
 	}
 	return err
 }
