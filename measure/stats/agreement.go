@@ -128,7 +128,7 @@ func (f fenwick) add(number int) {
 	}
 }
 
-// before is how many of the counted are less than a number.
+// before returns the number of counted values below a number.
 func (f fenwick) before(number int) (n int) {
 	for i := number; i > 0; i -= i & -i {
 		n += f[i]
@@ -284,7 +284,7 @@ func parallelBlocks(draws int, seed uint64, f func(rng *rand.Rand, lo, hi int)) 
 // Stratum is labels drawn at random from a part of all answers.
 type Stratum struct {
 	N      float64 // answers of the part
-	Labels float64 // how many of them have a label, more than 0
+	Labels float64 // the number of them that have a label, more than 0
 	Count  float64 // labels of the kind that is counted
 }
 
@@ -312,7 +312,7 @@ func StratifiedShare(hits, misses []Stratum, level float64) (share float64, i In
 	return share, i
 }
 
-// stratifiedTotal is how many of all answers would be counted, with limits.
+// stratifiedTotal estimates how many of all answers would be counted, with limits.
 func stratifiedTotal(strata []Stratum, level float64) (total, low, high float64) {
 	var below, above float64
 	for _, s := range strata {

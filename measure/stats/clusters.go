@@ -17,7 +17,7 @@ import (
 type Clusters struct {
 	index  map[Cluster]int32
 	groups []moments
-	// Observations that are clusters of their own, counted by value; those of more values than are kept are in rest.
+	// Observations that are clusters of their own, counted by value; values beyond those kept are in rest.
 	single map[float64]int
 	rest   []moments
 	n      int
@@ -219,7 +219,7 @@ func (c *Clusters) summary() summary {
 	return s
 }
 
-// effectiveN is Kish's effective sample size when observations of a cluster say the same thing: (sum n)^2 / sum
+// effectiveN is Kish's effective sample size if all observations of a cluster are equal: (sum n)^2 / sum
 // n^2. Random groups of clusters are not taken for clusters: of two groups, the squared difference of their numbers
 // of observations has the expected value of the sum of n^2 over their clusters (Alon, Matias and Szegedy 1999).
 func (c *Clusters) effectiveN() float64 {

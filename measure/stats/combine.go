@@ -84,7 +84,7 @@ func (s summary) df(rho float64) float64 {
 // The influence of a cluster is the sum over the parts of df/dmean times its CR2-adjusted residual over N; the
 // variance is the sum of squared influences. Within one part this is CR2, as in Mean. The degrees of freedom are
 // Satterthwaite's over the parts, at most the number of clusters less one where parts share clusters. With finite
-// bounds, which are those of every mean and of f, the interval is on the logit scale. Where no variance shows, it
+// bounds, which apply to every mean and to f, the interval is on the logit scale. Where no variance shows, it
 // is as in Mean, on the effective n that f's weights give; so it is, with a warning, where a part has one cluster.
 // The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
@@ -156,7 +156,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	return e
 }
 
-// countClusters counts distinct clusters and says whether parts share any.
+// countClusters counts distinct clusters and reports whether parts share any.
 func countClusters(parts []*Clusters) (n int, shared bool) {
 	low, high := numbers(parts)
 	known := make([]bool, high-low+1)

@@ -56,7 +56,7 @@ type Correction struct {
 
 // Estimate computes a smooth function f of the means of the steps, such as the second over the first: corrected, and of
 // the labels alone, each with an interval of the stated level (delta method). N and Clusters count what has a label.
-// The bounds are those of every step and of f.
+// The bounds apply to every step and to f.
 //
 // With values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the estimate is
 //
@@ -70,7 +70,7 @@ type Correction struct {
 // the normal ones of the variance that cells do not have: observations and clusters were drawn too. Where labels share
 // clusters, they count as fewer, by the squared ratio of Student's t for as many clusters to that for as many labels.
 // The command in tools/bench/stats prints the coverage. Which interval is taken does not depend on the labels: the
-// corrected one can be wider than the labels' own, where the instrument says little.
+// corrected one can be wider than the labels' own, where the instrument tells little.
 //
 // A stratum without labels leaves the figures undefined, with a warning. Bounds must be finite.
 func (c *Corrected) Estimate(f func(means []float64) float64, bounds Bounds, level float64) Correction {
@@ -175,7 +175,7 @@ func (s sample) empty(level float64) Estimate {
 	return e
 }
 
-// linear is a sample in which each observation has one value and one label: those of its steps, weighted by the slopes
+// linear is a sample in which each observation has one value and one label: its steps' values, weighted by the slopes
 // of f. With weight w, the estimate deviates from the truth by the mean of label + w value of the residuals.
 type linear struct {
 	sample
@@ -264,7 +264,8 @@ func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	return e
 }
 
-// fewClusters with labels make intervals that cover less than they say: of ten clusters that differ much, 91 % for 95.
+// fewClusters labelled clusters make intervals that cover less than they claim: with ten very different ones, 91 %
+// instead of 95 %.
 const fewClusters = 12
 
 // methodCorrected names intervals of Corrected.

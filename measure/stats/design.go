@@ -119,7 +119,7 @@ type Design struct {
 	Samples int     // samples per item; 0 means 1
 	Effect  float64 // design effect of clustering; 0 means 1
 	Size    float64 // items in a cluster; 0 means 1
-	Null    float64 // how much larger the variance is in a test whose variance assumes no difference
+	Null    float64 // factor by which the variance is larger in a test that assumes no difference
 }
 
 // StdErr is the standard error of the mean over items: the square root of Effect (Between + Within/Samples) / items

@@ -87,16 +87,16 @@ const (
 	methodMN    = "miettinen-nurminen"
 )
 
-// Counts is how many independent items observations count as, which need not be whole. Score tests take Student's t
-// with DF degrees of freedom; infinite is the normal distribution.
+// Counts is the number of independent items that observations count as; it need not be whole. Score tests use
+// Student's t with DF degrees of freedom; infinite is the normal distribution.
 type Counts struct{ N, DF float64 }
 
 // LeastICC is the correlation of two items of a cluster that is assumed at least: a handful of clusters with a fault
 // cannot show how alike their items are, and an estimate from them is often near 0.
 const LeastICC = 0.3
 
-// EffectiveCounts says how many independent items a weighted mean over parts with this standard error counts as. Its
-// weights sum to 1, as those of languages in a mean over them.
+// EffectiveCounts returns how many independent items a weighted mean over parts with this standard error counts as. Its
+// weights sum to 1, like the weights of languages in a mean over them.
 //
 // Items of one part are N. With the weight u of each item, N is the sum of u^2 over that of u^3, which is less than
 // Kish's effective n: faults may lie in parts whose items weigh most. N is divided by the design effect of clusters,

@@ -71,7 +71,7 @@ const (
 	Rejected Outcome = "rejected" // it is more
 )
 
-// NewSequential returns the test of a plan. An error says what is wrong with it.
+// NewSequential returns the test of a plan, or an error if the plan is invalid.
 func NewSequential(p SequentialPlan) (*Sequential, error) {
 	for name, v := range map[string]float64{"margin": p.Margin, "level": p.Level} {
 		if !(v > 0 && v < 1) {
@@ -116,7 +116,7 @@ func (s *Sequential) process(which int, total float64) *process {
 	return &process{of: s, which: which, total: total, logs: make([]float64, len(s.bets)), most: 1}
 }
 
-// read takes another unit and returns the largest evidence so far.
+// read adds another unit and returns the largest evidence so far.
 func (p *process) read(u unit) float64 {
 	const rounding = 1e-9
 	s, x, m := p.of, u.sums[p.which], p.total
@@ -205,8 +205,8 @@ func best(share, m float64) float64 {
 	return low
 }
 
-// Night is how items of a run differ from those of a fixed reference, such as last night's from the first night's. N is
-// how many independent items they count as.
+// Night describes how the items of a run differ from a fixed reference, such as last night's from the first night's. N
+// is the number of independent items that they count as.
 type Night struct {
 	Discordance
 	N float64

@@ -186,7 +186,7 @@ const (
 //   - One cluster, or clusters that all have the same mean: the data show no variance. With finite bounds the
 //     interval is as if the observations of a cluster were one, by Kish's effective n = (sum n)^2 / sum n^2: where
 //     all values are equal, another value has a share of at most 1-(alpha/2)^(1/n), else Clopper and Pearson's
-//     ("exact-effective-n"). Without bounds it is undefined. A warning says so.
+//     ("exact-effective-n"). Without bounds it is undefined, with a warning.
 //
 // Assumptions: clusters are independent draws from the population of interest; their sizes carry no information on
 // their values. Undefined figures are NaN with a warning. Mean panics if level is not between 0 and 1.

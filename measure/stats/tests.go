@@ -19,7 +19,7 @@ type Test struct {
 	P, Effect                float64
 }
 
-// TTest is Student's one-sample t-test of the mean against null. It takes observations as independent: of clustered
+// TTest is Student's one-sample t-test of the mean against null. It assumes independent observations: of clustered
 // ones p is too small (Miller 2024, section 2.2). On differences it is the paired t-test. As in scipy ttest_1samp
 // and ttest_rel. SE, Statistic and P are NaN with fewer than two observations; without variation P is NaN too.
 func TTest(c *Clusters, null float64) Test {
@@ -159,7 +159,7 @@ func SignFlip(diffs *Clusters, draws int, seed uint64) float64 {
 	})
 }
 
-// permuted is (c+1)/(draws+1), with c how many of the draws are extreme; count says how many of the next n are.
+// permuted is (c+1)/(draws+1), with c the number of extreme draws; count returns the number among the next n.
 func permuted(draws int, seed uint64, count func(rng *rand.Rand, n int) (extreme int)) float64 {
 	if draws <= 0 {
 		draws = DefaultDraws

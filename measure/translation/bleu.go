@@ -64,7 +64,7 @@ func (t Tokenizer) Signature() string {
 
 // Score computes BLEU as sacreBLEU 2 does by default, to the precision of exp and log: the formula of Papineni et al.
 // (2002, section 2.3) with n-grams of up to four words; case counts, and the orders without a match have 1/2, 1/4, ...
-// of a match in turn (Chen and Cherry 2014, method 3). A hypothesis of fewer than four words scores 0 whatever it says.
+// of a match in turn (Chen and Cherry 2014, method 3). A hypothesis of fewer than four words always scores 0.
 func (s BLEUStats) Score() float64 {
 	switch {
 	case s.Segments == 0:
@@ -94,7 +94,7 @@ type scratch struct {
 	rewriter
 	words  map[string]uint32
 	ngrams map[uint64]uint32 // their numbers, from 1
-	left   []int32           // by n-gram: how many matches the reference still allows
+	left   []int32           // by n-gram: matches that the reference still allows
 }
 
 func (sc *scratch) symbols(t Tokenizer, line string) (symbols []uint32) {
@@ -109,8 +109,8 @@ func (sc *scratch) symbols(t Tokenizer, line string) (symbols []uint32) {
 	return symbols
 }
 
-// count sets how many matches of each n-gram the reference allows: as many as it has occurrences (Papineni et al. 2002,
-// section 2.1: modified precision).
+// count sets the number of matches that the reference allows for each n-gram: as many as it has occurrences (Papineni
+// et al. 2002, section 2.1: modified precision).
 func (sc *scratch) count(ref []uint32) {
 	for start := range ref {
 		id := uint32(0)
@@ -126,7 +126,7 @@ func (sc *scratch) count(ref []uint32) {
 	}
 }
 
-// match adds to matches[n-1] how many n-grams of hyp the reference allows, and uses these up.
+// match adds to matches[n-1] the n-grams of hyp that the reference allows, and uses them up.
 func (sc *scratch) match(hyp []uint32, matches *[order]int) {
 	for start := range hyp {
 		id := uint32(0)

@@ -166,7 +166,7 @@ func (r *reader) lexicon(d *dictionary) {
 
 // The cost of two adjacent words is a sum over blocks, by the property considered of the first word and of the
 // second: accent, grammar or, for a few hundred words, their identity. In a block, the class of the first word
-// selects the row and that of the second the column; class 0 is for words that the block does not mention.
+// selects the row, the class of the second the column; class 0 is for words that the block does not mention.
 const (
 	accent = iota
 	grammarGrammar

@@ -5,7 +5,7 @@
 // pointwise mutual information of the lemmas that walks start from and pass, and its singular vectors. Princeton's
 // licence is in LICENSE.wordnet.
 //
-// It is the fallback without a network or an embedding model. It knows English, and names as far as WordNet does.
+// It is the fallback without a network or an embedding model. It covers English, and the names that WordNet has.
 package gloss
 
 import (
