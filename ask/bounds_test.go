@@ -230,3 +230,16 @@ func (s slow) Answer(ctx context.Context, r crosstalk.Request) (crosstalk.Answer
 	}
 	return s.once.Answer(ctx, r)
 }
+
+// An ask that was let in before the circuit opened, and ends before its attempt, leaves the turn of the one that is tried.
+func TestLeavingBesideTheTrial(t *testing.T) {
+	b := &breaker{open: true, trying: true}
+	b.leave(&trial{})
+	if !b.trying {
+		t.Error("another ask would be tried beside the first")
+	}
+	tried := &trial{probe: true}
+	if b.leave(tried); b.trying || tried.probe {
+		t.Error("nobody would be tried any more")
+	}
+}
