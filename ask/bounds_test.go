@@ -231,7 +231,7 @@ func (s slow) Answer(ctx context.Context, r crosstalk.Request) (crosstalk.Answer
 	return s.once.Answer(ctx, r)
 }
 
-// An ask that was let in before the circuit opened, and ends before its attempt, leaves the turn of the one that is tried.
+// An ask that was let in before the circuit opened, and ends before its attempt, does not end the trial of another.
 func TestLeavingBesideTheTrial(t *testing.T) {
 	b := &breaker{open: true, trying: true}
 	b.leave(&trial{})
