@@ -167,7 +167,7 @@ const (
 	DefaultMemory = "1Gi"
 )
 
-// Set parses limits, cpu=AMOUNT and memory=AMOUNT, and secrets: that of the containers that ask, and rclone=NAME.
+// Set parses limits, cpu=AMOUNT and memory=AMOUNT, and secrets: NAME for the containers that ask, and rclone=NAME.
 func (k *Kubernetes) Set(limits, secrets []string) error {
 	for _, limit := range limits {
 		name, amount, _ := strings.Cut(limit, "=")

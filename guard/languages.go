@@ -25,7 +25,7 @@ import (
 // judged, and words by their script alone.
 func Languages() []string { return slices.Clone(languages()) }
 
-// languages are those of the embedded identifier, which include all languages with a word model.
+// languages lists the languages of the embedded identifier, which include all languages with a word model.
 var languages = sync.OnceValue(func() []string { return slices.Sorted(slices.Values(embedded.Identifier().Labels())) })
 
 // label returns a code that can be judged as the same language: "no" for "nb". The variants of Norwegian and of

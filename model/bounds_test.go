@@ -298,7 +298,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// A list of models goes on while the server says so. What is no list is an error.
+// A list of models goes on while the server says so. Anything but a list is an error.
 func TestPagesOfList(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}`:  "[a] a",

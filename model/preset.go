@@ -24,7 +24,7 @@ type Preset struct {
 	Concurrency int    `json:"concurrency"` // a sensible number of requests in flight; 0: found by asking
 	Start       string `json:"start"`       // local: how to start the server
 	Fetch       string `json:"fetch"`       // local: how to get a model, %s its name
-	Protocol    string `json:"protocol"`    // "": that of OpenAI
+	Protocol    string `json:"protocol"`    // "": OpenAI's
 	Batches     bool   `json:"batches"`     // has a batch API that crosstalk supports
 	NewTokens   bool   `json:"new-tokens"`  // chat accepts only max_completion_tokens
 	KeyHeader   string `json:"key-header"`  // "": Authorization, as a bearer token

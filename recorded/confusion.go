@@ -130,7 +130,7 @@ func LanguageOf(tag string) (code, scripted string, err error) {
 const Undetermined = "und"
 
 // expected returns the language that an answer should be in, as stated in the file or by the policy, and sets the
-// prompt's language. If there is none, the prompt's is empty, and unjudged is the reason.
+// prompt's language. If a language is unknown, it is empty, and unjudged gives the reason.
 func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (tag, unjudged string) {
 	switch r.Expect {
 	case "":

@@ -278,7 +278,7 @@ func refuseLists(row table.Row, columns []string) error {
 	return nil
 }
 
-// answerColumns are what is scored, by our names.
+// answerColumns names the columns that are scored, by our names.
 var answerColumns = []string{"completion", "concept", "test", "control", "answer"}
 
 // refuseObjects refuses an object instead of text in what is scored. Its JSON would be scored.

@@ -14,9 +14,9 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// Tables lays out estimates, except those of any fault: a table for each sequence with the same condition.
+// Tables lays out estimates, except estimates of any fault: a table for each sequence with the same condition.
 func Tables(estimates []crosstalk.Estimate) []Table {
-	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain shows those of any fault
+	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain shows any fault
 		estimates = others
 	}
 	estimates = slices.Clone(estimates)

@@ -317,7 +317,7 @@ type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
-	Shard      shard.Shard `json:"shard,omitzero"` // the part measured; other fields are those of the whole
+	Shard      shard.Shard `json:"shard,omitzero"` // the part measured; other fields describe the whole
 }
 
 // Whole returns the plan of the whole measurement, of which a shard is a part.

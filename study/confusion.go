@@ -32,7 +32,7 @@ type Confusion struct {
 	Sweep
 	confusion.Options
 	Suite      string   // an embedded suite or a file
-	Languages  []string // of answers; nil: all those of the suite
+	Languages  []string // of answers; nil: all of the suite's
 	Identifier string   // as for OpenIdentifier
 	Words      string   // a file of English words, one per line; "": the embedded list. Package guard uses none
 	By         []string // columns; nil: confusion.By
@@ -302,7 +302,7 @@ func IsIdentifier(name string) bool {
 	return published || name == embeddedIdentifier || err == nil
 }
 
-// NamesIdentifier reports whether a name can only be that of an identifier: embedded, published, or named like
+// NamesIdentifier reports whether a name can only name an identifier: embedded, published, or named like
 // fastText's files.
 func NamesIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)

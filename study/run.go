@@ -49,8 +49,8 @@ func (r Result) Why() error {
 	return nil
 }
 
-// Begin creates the run directory, or opens one with the same plan to resume or score again. path is that of the
-// whole measurement; the run of a shard is inside it (shard.Shard.Dir). o's concurrency defaults to the models'
+// Begin creates the run directory, or opens one with the same plan to resume or score again. path is the directory of
+// the whole measurement; the run of a shard is inside it (shard.Shard.Dir). o's concurrency defaults to the models'
 // presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	if s.countOnly {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mentions reports whether the text contains the phrase in any case and inflection. language is that of the text, BCP
+// mentions reports whether the text contains the phrase in any case and inflection. language is the text's, BCP
 // 47.
 func mentions(text, phrase, language string) bool {
 	if unspaced(phrase) {

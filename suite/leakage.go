@@ -51,7 +51,7 @@ type concept struct {
 	Remove []string `yaml:"remove"`
 }
 
-// filling is what a template inserts: a concept of its own or of the file.
+// filling is a concept that a template inserts: its own or the file's.
 type filling struct {
 	Of      concept `yaml:",inline"`
 	Concept string  `yaml:"concept"`
@@ -346,7 +346,7 @@ func wordingOf(node ast.Node) (of crosstalk.Carried, err error) {
 // allConcepts is the value of fillings for all concepts of the file.
 const allConcepts = "all"
 
-// fillings are those of a template: a list, or all concepts of the file.
+// fillings are a template's concepts: a list, or all concepts of the file.
 type fillings struct {
 	all  bool
 	list []at[filling]

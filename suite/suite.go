@@ -34,7 +34,7 @@ type Suite struct {
 	Description string
 	Prefix      map[crosstalk.API]string // text before each prompt, by API
 	Card        *Card                    // nil: none
-	MaxTokens   int                      // of an answer, unless the user sets another; 0: that of the protocol
+	MaxTokens   int                      // of an answer, unless the user sets another; 0: the protocol's
 	Windows     string                   // leakage: Sentences, if answers are also scored sentence by sentence
 	Begins      string                   // leakage: the language in which prompts begin, BCP 47, if they end in another
 	Tasks       []crosstalk.Task         // consistency: the tasks of the items
@@ -46,7 +46,7 @@ type Suite struct {
 	Demonstrations map[string][]crosstalk.Demonstration // for few-shot prompts, by language as in crosstalk.Prompt
 }
 
-// PrefixOf returns the text before each prompt to an API, from a Suite's Prefix. APIs with messages use that of Chat.
+// PrefixOf returns the text before each prompt to an API, from a Suite's Prefix. APIs with messages use Chat's prefix.
 func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
 	if api == crosstalk.Responses {
 		api = crosstalk.Chat

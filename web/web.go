@@ -171,7 +171,7 @@ type frame struct {
 	Tabs   []link // the pages of a run; this one has no URL
 	Live   string // URL at which the script polls the progress; empty: the page does not change
 	Reload bool   // the script reloads the page when the progress ends
-	Static bool   // a file of its own
+	Static bool   // written as a separate file
 }
 
 type link struct{ Text, To string }

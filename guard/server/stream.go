@@ -193,7 +193,7 @@ func (p *pieces) next(line []byte) (string, error) {
 	case err != nil:
 	case in.Choices != nil: // OpenAI's chat completions; the last one has usage and no choice
 		known = true
-		if len(in.Choices) > 0 && in.Choices[0].Index == 0 { // each of several choices has chunks of its own
+		if len(in.Choices) > 0 && in.Choices[0].Index == 0 { // each choice is sent in separate chunks
 			literal = in.Choices[0].Delta.Content
 			if refusal := in.Choices[0].Delta.Refusal; len(refusal) > 0 && refusal[0] == '"' {
 				literal = refusal

@@ -145,7 +145,7 @@ const (
 	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
 )
 
-// Protocols are the presets, the default first: ours, the paper's, and that of the script published with it.
+// Protocols lists the presets, the default first: ours, the paper's, and the rules of the script published with it.
 var Protocols = []Protocol{
 	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
 	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true,

@@ -31,7 +31,7 @@ import (
 // Measures of observations.
 const (
 	Faults      = "changes"     // share of pairs with another class, or an answer without one (Kind().Fault)
-	Consistency = "consistency" // the class equals that of the source; 0 or 1
+	Consistency = "consistency" // the class equals the source's; 0 or 1
 	Accuracy    = "accuracy"    // the class is correct; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
 	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, averaged over its texts; 0 to 1

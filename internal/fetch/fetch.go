@@ -32,7 +32,7 @@ import (
 // Stall is the time without data after which a connection is considered dead. Tests change it.
 var Stall = 60 * time.Second
 
-// Progress is called with the number of bytes present of a file, including those of an earlier download.
+// Progress is called with the number of bytes present of a file, including bytes of an earlier download.
 type Progress func(name string, done, total int64)
 
 // File is a file to fetch.
@@ -250,7 +250,7 @@ func Request(ctx context.Context, method, address string, header http.Header) (*
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "crosstalk/"+crosstalk.Version)
-	req.Header.Set("Accept-Encoding", "identity") // sizes must be those of the files
+	req.Header.Set("Accept-Encoding", "identity") // sizes must be the files' sizes
 	return req, nil
 }
 

@@ -27,7 +27,7 @@ type Model struct {
 // Name returns the name of a tensor of layer i.
 func Name(i int, name string) string { return fmt.Sprintf("layer.%d.%s", i, name) }
 
-// New draws normal weights of a scale like that of trained ones.
+// New draws normal weights on the scale of trained ones.
 func New(s Shape, seed uint64) *Model {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := &Model{s, map[string][]float32{}}
@@ -61,7 +61,7 @@ func New(s Shape, seed uint64) *Model {
 	return m
 }
 
-// long maps short names to those of DistilBERT.
+// long maps short names to DistilBERT's.
 var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
 	"position", "embeddings.position_embeddings.weight", "norm1", "sa_layer_norm", "norm2", "output_layer_norm",
 	"norm.", "embeddings.LayerNorm.", "layer.", "transformer.layer.", ".q.", ".attention.q_lin.",

@@ -219,7 +219,7 @@ func checkUTF8(column, value string) error {
 const (
 	// maxRecord limits one record, because a few compressed bytes can expand to a line of gigabytes.
 	maxRecord = 16 << 20
-	// maxWorkbook limits a workbookbefore and after decompression, as it is a zip file.
+	// maxWorkbook limits a workbook, before and after decompression, as it is a zip file.
 	maxWorkbook = 256 << 20
 )
 

@@ -211,7 +211,7 @@ func (c *cell) text(shared []string) (string, error) {
 	return value, nil
 }
 
-// richText is a string item (CT_Rst): its own text and that of its runs, without the phonetic text.
+// richText is a string item (CT_Rst): its own text and the text of its runs, without the phonetic text.
 type richText struct {
 	Own  []string `xml:"t"`
 	Runs []struct {

@@ -232,7 +232,7 @@ var (
 
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
-	Before, After      []rule // for all requests, before and after those of the profile
+	Before, After      []rule // for all requests, before and after the profile's
 	Unsupported        rule
 	Paths              map[string][]rule
 	Openings, Closings []string

@@ -243,8 +243,8 @@ func Rollup(labels map[string]string, by []string) []map[string]string {
 }
 
 // Items counts the items with a scored observation without listing them: an item has at most one observation of each
-// sample in a group, so the number is that of the sample that is scored most often. If every item lacks a different
-// sample, it is too small. The zero value is ready.
+// sample in a group, so the number is the count of the sample scored most often. It is too small if every item lacks a
+// different sample. The zero value is ready.
 type Items struct{ bySample []int }
 
 // Add counts a scored observation of this sample, 0-based.

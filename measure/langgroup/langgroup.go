@@ -44,7 +44,7 @@ var scripts = map[string]string{"azb": "Arab", "cbk": "Latn", "mwl": "Latn", "xa
 
 // Of returns the groups of the language with a BCP 47 tag (fr, pt-BR, sr-Latn).
 //
-// The family depends only on the base language. The script is that of the tag or, without one, the likely script of
+// The family depends only on the base language. The script is the tag's or, without one, the likely script of
 // language and region in CLDR: zh is Hans, zh-TW is Hant, sr is Cyrl. Of a tag that is not valid, both are
 // Undetermined.
 func Of(tag string) Groups {

@@ -20,7 +20,7 @@ type Segmenter interface {
 func Words(s Segmenter, text string) []string { return s.AppendWords(nil, text) }
 
 // Space splits at white space, as pytext.IsSpace defines it, and leaves it out. Its
-// words are those of Python's str.split without arguments.
+// words equal those of Python's str.split without arguments.
 type Space struct{}
 
 // AppendWords implements Segmenter.

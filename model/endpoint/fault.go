@@ -39,7 +39,7 @@ func MostText(d crosstalk.Decoding) int {
 	return maxText
 }
 
-// maxValues is the most values in an answer's JSON: twice those of the 4,000 tokens. Each takes much memory.
+// maxValues is the most values in an answer's JSON: twice as many as 4,000 tokens have. Each takes much memory.
 const maxValues = 1 << 20
 
 var (

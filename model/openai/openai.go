@@ -38,7 +38,7 @@ type Model struct {
 	dialect  atomic.Pointer[dialect]
 }
 
-// dialect is what a model learns from errors. It is replaced, never modified.
+// dialect holds what a model learns from errors. It is replaced, never modified.
 type dialect struct {
 	maxTokens string
 	noStop    bool

@@ -61,7 +61,7 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	return a
 }
 
-// Reader returns a function that reads the answer to req from a body; read is that of the API.
+// Reader returns a function that reads the answer to req from a body; read parses the API's format.
 func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]byte) (crosstalk.Answer, error) {
 	return func(body []byte) (crosstalk.Answer, error) {
 		r, err := read(body)
@@ -140,7 +140,7 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 
 // atLimit cuts a visible answer after limit tokens, as the server would have done without tokens for thoughts.
 //
-// If log probabilities list the answer's tokens, the cut is exact. Otherwise the number of visible tokens is that of
+// If log probabilities list the answer's tokens, the cut is exact. Otherwise the number of visible tokens is the
 // usage without reasoning tokens or, if usage does not separate them, the answer's share of all text. The same share
 // of the answer's characters is kept, back to the end of a word in scripts that separate words. Treating tokens as
 // equally long errs by a few characters in a text of one kind.

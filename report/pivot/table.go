@@ -16,7 +16,7 @@ import (
 	"crosstalk/report"
 )
 
-// Change is the figure minus that of the first row, or of the first row in its group.
+// Change is the figure minus the figure of the first row, or of the first row in its group.
 const Change = "change"
 
 // Sides lists what a cell can show beside its figure.

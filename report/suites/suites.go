@@ -83,7 +83,7 @@ var templates = sync.OnceValue(func() *template.Template {
 // Write writes a suite, its card, tasks and texts, for people. A star marks a text's default version.
 func Write(w io.Writer, s *suite.Suite) error { return write(w, "suite", s) }
 
-// WriteRequests writes the requests to an API for each item, for people. requests is that of the suite's instrument.
+// WriteRequests writes the requests to an API for each item, for people. requests belongs to the suite's instrument.
 func WriteRequests(w io.Writer, s *suite.Suite, api crosstalk.API,
 	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
 	p := crosstalk.PromptConfig{API: api, Prefix: suite.PrefixOf(s.Prefix, api)}

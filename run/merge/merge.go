@@ -1,5 +1,5 @@
 // Package merge makes one run of the runs of a measurement's shards. It merges answers by request and observations by
-// place, so the figures equal those of a single run to the last digit.
+// place, so the figures equal a single run's to the last digit.
 package merge
 
 import (
@@ -220,7 +220,7 @@ func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 	return err
 }
 
-// notes copies the records in the shards' manifests into that of the whole.
+// notes copies the records in the shards' manifests into the manifest of the whole.
 func (s shards) notes(whole *run.Manifest) {
 	whole.Scoring, whole.Suites, whole.Names = s[0].Scoring, s[0].Suites, s[0].Names
 	whole.Changes, whole.Adapted = nil, nil
@@ -253,7 +253,7 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
 }
 
-// WholeError reports that a run is not that of a shard.
+// WholeError reports that a run does not belong to a shard.
 type WholeError struct{ Path string }
 
 func (e *WholeError) Error() string {

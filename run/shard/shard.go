@@ -145,7 +145,7 @@ func Runs(all string) (paths []string, err error) {
 	return paths, err
 }
 
-// IsRun reports whether a name can be that of a shard's run directory.
+// IsRun reports whether a name can be a shard's run directory.
 func IsRun(name string) bool { return runs.MatchString(name) }
 
 var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)
@@ -190,7 +190,7 @@ type sharing struct {
 // Everybody, in place of an item, means that sharing this does not group items.
 const Everybody = -1
 
-// Add adds the next item with its cluster; "" means a cluster of its own.
+// Add adds the next item with its cluster; "" means a separate cluster.
 func (c *Clusters) Add(id, cluster string) {
 	item := len(c.of)
 	c.of, c.hashes = append(c.of, int32(item)), append(c.hashes, hash(id))

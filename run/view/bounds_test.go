@@ -146,7 +146,7 @@ func TestSpreadKeeps(t *testing.T) {
 	}
 }
 
-// White space around names and values says nothing, and what is chosen twice is an error.
+// White space around names and values is ignored; choosing a value twice is an error.
 func TestSpaces(t *testing.T) {
 	if c, err := ParseChoice(" language = de , fr "); err != nil || c.String() != "language=de,fr" {
 		t.Errorf("%q, %v", c, err)

@@ -52,7 +52,7 @@ func (r *Run) planned() (n int) {
 type Part struct {
 	Path  string      `json:"path"`
 	Shard shard.Shard `json:"shard,omitzero"`
-	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half that of the usual shard
+	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half the usual shard's
 	Error string      `json:"error,omitempty"` // why it cannot be read
 
 	Totals

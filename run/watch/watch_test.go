@@ -191,7 +191,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// The usual rate is that of the shard in the middle, whatever their order; one that is quiet has none.
+// The usual rate is the median over shards; a quiet shard has none.
 func TestUsualRate(t *testing.T) {
 	dir := t.TempDir()
 	for i, each := range []time.Duration{1, 10, 1, 3, 1} {

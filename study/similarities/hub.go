@@ -66,7 +66,7 @@ func ParseModel(name string) (HubModel, error) {
 
 var layerSuffix = lazyregexp.New(`/L([0-9]{1,4})$`)
 
-// parseHubModel parses the name of a model; kind is that of the similarity, or "". It looks nothing up.
+// parseHubModel parses the name of a model; kind is the similarity's, or "". It looks nothing up.
 func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
 	if suffix := layerSuffix().FindStringSubmatch(name); suffix != nil && kind == "bertscore" {

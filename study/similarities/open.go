@@ -165,7 +165,7 @@ func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error)
 }
 
 // Env is the environment of similarities: a cache of computed values, and an asker for embeddings from endpoints. At
-// first the cache is in memory and requests are not saved; Use sets those of a run. Safe for concurrent use after
+// first the cache is in memory and requests are not saved; Use sets the run's. Safe for concurrent use after
 // that.
 type Env struct {
 	similarity.Cache

@@ -151,7 +151,7 @@ var catalogue = sync.OnceValue(func() (all []Source) {
 })
 
 // Pull fetches the missing files of a source and returns its folder. It calls progress, unless it is nil, with the
-// bytes present of a file, including those of an earlier download.
+// bytes present of a file, including bytes of an earlier download.
 //
 // After an error, the next Pull resumes. A file gets its name only when it is complete and its checksum is correct.
 func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, err error) {

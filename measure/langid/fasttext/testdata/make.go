@@ -90,7 +90,7 @@ func write(name string, data []byte) {
 
 var alphabets = []string{"abdegiklmnorstu", "абвгдежиклмнопрст", "ابتثجحدرسعفقلمن", "あいうえおかきくけこ日本語", "àéîöüčšžñç", "कखगघचजतदनपमरलस"}
 
-// word invents a word of the n-th language: each has a few syllables of its own.
+// word invents a word of the n-th language: each language has its own few syllables.
 func word(rng *rand.Rand, n int) string {
 	letters := []rune(alphabets[n%len(alphabets)])
 	var b strings.Builder

@@ -44,7 +44,7 @@ const (
 // Share returns the share for a level, which is in negative decibels: 10^(-level/10).
 func Share(level int) float64 { return math.Pow(10, -float64(level)/10) }
 
-// Hash is the hash of a string, built character by character. Its zero value is that of the empty string.
+// Hash is the hash of a string, built character by character. Its zero value is the hash of the empty string.
 type Hash uint64
 
 // Add returns the hash of the string with r at its end.
