@@ -49,13 +49,13 @@ func checkCommand() *cobra.Command {
 		return nil
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "language", To: &o.Language, Reach: config.Nothing,
+		{Name: "language", To: &o.Language,
 			Help: "the `language` of answers and files that do not name one, or user: the user's language in a chat"},
-		{Name: "threshold", To: &threshold, Reach: config.Nothing,
+		{Name: "threshold", To: &threshold,
 			Help: "an answer is wrong if a span has at least this " + thresholdHelp},
-		{Name: "column", To: &pairs, Reach: config.Nothing,
+		{Name: "column", To: &pairs,
 			Help: "columns of logs that have other names, as in completion=reply,language=locale"},
-		{Name: "baseline", To: &o.Baseline, Reach: config.Path,
+		{Name: "baseline", To: &o.Baseline,
 			Help: "a file of findings that are accepted, as --format jsonl writes them"},
 		{Name: "format", To: &o.Format, Choices: check.Formats,
 			Help: "text, jsonl, github or sarif (default: a line of JSON for each answer, text for files)"},
@@ -102,15 +102,15 @@ func guardCommand() *cobra.Command {
 	})
 	addAddress(c, &addr, "127.0.0.1:8030", &o.Hosts)
 	config.Declare(c, "", []config.Flag{
-		{Name: "language", To: &o.Language, Reach: config.Nothing,
+		{Name: "language", To: &o.Language,
 			Help: "the language of records that name none: a tag such as ko, or user: the language of the user's message " +
 				"(default: refuse them)"},
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
-		{Name: "log-verdicts", To: &o.LogVerdicts, Reach: config.Path,
+		{Name: "log-verdicts", To: &o.LogVerdicts,
 			Help: "append each verdict, without the text, to this file as a line of JSON; at 64 MiB it becomes FILE.1"},
-		{Name: "threshold", To: &threshold, Reach: config.Nothing,
+		{Name: "threshold", To: &threshold,
 			Help: "an answer is wrong if a part has at least this " + thresholdHelp},
-		{Name: "lid", To: &lid, Reach: config.Path,
+		{Name: "lid", To: &lid,
 			Help: "a fastText language identification model, for lines in languages without a model of words " +
 				"(default: a small embedded one)"},
 	})
@@ -139,8 +139,8 @@ func serveCommand() *cobra.Command {
 func addAddress(c *cobra.Command, addr *string, standard string, hosts *[]string) {
 	*addr = standard
 	config.Declare(c, "", []config.Flag{
-		{Name: "addr", To: addr, Reach: config.Access, Help: "address and port to listen on; port 0 is any free port"},
-		{Name: "host", To: hosts, Reach: config.Access,
+		{Name: "addr", To: addr, Help: "address and port to listen on; port 0 is any free port"},
+		{Name: "host", To: hosts,
 			Help: "host names to accept besides localhost and IP addresses"},
 	})
 }

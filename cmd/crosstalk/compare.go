@@ -41,14 +41,14 @@ type compareFlags struct {
 func (o *compareFlags) add(c *cobra.Command) {
 	o.level, o.seed = 0.95, 1
 	config.Declare(c, "", []config.Flag{
-		{Name: "by", To: &o.by, Reach: config.Nothing,
+		{Name: "by", To: &o.by,
 			Help: "also compare groups, by columns of the suite or the recorded data (default: totals only)"},
-		{Name: "measure", To: &o.measures, Values: "measures", Reach: config.Nothing,
+		{Name: "measure", To: &o.measures, Values: "measures",
 			Help: "compare only these measures (default: all)"},
-		{Name: "reference", To: &o.reference, Reach: config.Nothing,
+		{Name: "reference", To: &o.reference,
 			Help: "the condition to compare with, as COLUMN=VALUE,...; compare: all for every two conditions " +
 				"(default: the first run or the first condition)"},
-		{Name: "across", To: &o.across, Reach: config.Nothing,
+		{Name: "across", To: &o.across,
 			Help: "compare even if these signature fields differ (all: any field)"},
 		{Name: "level", To: &o.level, Help: "confidence level of intervals; tests use 1 - level"},
 		{Name: "seed", To: &o.seed, Help: "seed of the permutation tests"},
@@ -95,11 +95,11 @@ func compareCommand() *cobra.Command {
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
-		{Name: "html", To: &html, Reach: config.Path,
+		{Name: "html", To: &html,
 			Help: "a file for the page that shows two runs side by side, with the answers that changed"},
-		{Name: "adjust", To: &options.Adjust, Reach: config.Nothing,
+		{Name: "adjust", To: &options.Adjust,
 			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
-		{Name: "pair", To: &options.Pairs, Whole: true, Reach: config.Nothing,
+		{Name: "pair", To: &options.Pairs, Whole: true,
 			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
 		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},
 	})
@@ -124,17 +124,17 @@ func powerCommand() *cobra.Command {
 	c := command("power", cobra.NoArgs, func(c *cobra.Command, _ []string) error { return p.run(c) })
 	p.goal = compare.Goal{Samples: []int{1}}
 	config.Declare(c, "", []config.Flag{
-		{Name: "difference", To: &p.differences, Reach: config.Nothing,
+		{Name: "difference", To: &p.differences,
 			Help: "differences to detect, such as 0.05 or 5%"},
-		{Name: "margin", To: &p.margins, Reach: config.Nothing,
+		{Name: "margin", To: &p.margins,
 			Help: "margins of 'crosstalk gate --no-worse-than', such as 3%: " +
 				"print the items with which it passes if nothing has changed"},
 		{Name: "items", To: &p.goal.Items, Help: "item counts: print the smallest difference each can detect"},
 		{Name: "samples", To: &p.goal.Samples, Help: "answers per prompt"},
-		{Name: "pilot", To: &p.pilot, Values: "runs", Reach: config.Path,
+		{Name: "pilot", To: &p.pilot, Values: "runs",
 			Help: "a run to estimate the variance from, or runs to compare"},
-		{Name: "rate", To: &p.rate, Reach: config.Nothing, Help: "without --pilot: the rate under one condition"},
-		{Name: "assume", To: &p.assume, Reach: config.Nothing,
+		{Name: "rate", To: &p.rate, Help: "without --pilot: the rate under one condition"},
+		{Name: "assume", To: &p.assume,
 			Help: "without --pilot: discordant=SHARE (items on which the conditions disagree), within=SHARE (variance that " +
 				"lies between answers to the same prompt), cluster-size=N (items per cluster), icc=R (correlation between two " +
 				"items of a cluster)"},
@@ -244,20 +244,20 @@ func gateCommand() *cobra.Command {
 	c := command("gate", cobra.MinimumNArgs(1), g.run)
 	g.unchecked = "10%"
 	config.Declare(c, "", []config.Flag{
-		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
+		{Name: "require", To: &g.Require, Whole: true,
 			Help: "a requirement that the figures must satisfy; may be repeated"},
 		{Name: "point", To: &g.Point, Help: "judge figures and differences alone, without their intervals"},
-		{Name: "no-worse-than", To: &g.NoWorseThan, Values: "runs", Reach: config.Path,
+		{Name: "no-worse-than", To: &g.NoWorseThan, Values: "runs",
 			Help: "a run that this one must not be worse than"},
-		{Name: "margin", To: &g.margin, Reach: config.Nothing,
+		{Name: "margin", To: &g.margin,
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
 		{Name: "either-way", To: &g.EitherWay,
 			Help: "with --no-worse-than: the run may not be better by more than the margin either (equivalence)"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
-		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
+		{Name: "max-unchecked", To: &g.unchecked,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
-		{Name: "junit", To: &g.reports.JUnit, Reach: config.Path, Help: "write the checks to this file as JUnit XML"},
+		{Name: "junit", To: &g.reports.JUnit, Help: "write the checks to this file as JUnit XML"},
 	})
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
@@ -327,19 +327,19 @@ func acceptCommand() *cobra.Command {
 	c := command("accept", cobra.ArbitraryArgs, a.run)
 	a.Target, a.Level, a.Seed, a.Measure = accept.Suite, .95, 1, "lpr"
 	config.Declare(c, "", []config.Flag{
-		{Name: "model,m", To: &a.model, Values: "models", Reach: modelReach(),
+		{Name: "model,m", To: &a.model, Values: "models",
 			Help: "the model to judge: provider:name (required)"},
-		{Name: "baseline", To: &a.Baseline, Values: "runs", Reach: append(modelReach(), config.Path...),
+		{Name: "baseline", To: &a.Baseline, Values: "runs",
 			Help: "what it must not be worse than: a run of one model, or a model that is asked, too"},
-		{Name: "margin", To: &a.margin, Reach: config.Nothing, Help: "how much worse it may be, such as 0.01 or 1%"},
-		{Name: "measure", To: &a.Measure, Values: "measures", Reach: config.Nothing,
+		{Name: "margin", To: &a.margin, Help: "how much worse it may be, such as 0.01 or 1%"},
+		{Name: "measure", To: &a.Measure, Values: "measures",
 			Help: "a measure that each answer has: lpr, leak_rate, consistency, ..., or faults for any fault"},
-		{Name: "require", To: &a.Require, Reach: config.Nothing, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
+		{Name: "require", To: &a.Require, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
 		{Name: "target", To: &a.Target, Choices: accept.Targets,
 			Help: "what the verdict is about: this suite, or all prompts such as these: " + strings.Join(accept.Targets, ", ")},
 		{Name: "level", To: &a.Level, Help: "confidence: either error has a probability of at most 1 - level"},
 		{Name: "seed", To: &a.Seed, Help: "seed of the order"},
-		{Name: "out", To: &a.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
+		{Name: "out", To: &a.out, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
 		formatFlag(&a.format, accept.Formats),
 	})
 	addQuiet(c, "print only the result and errors")

@@ -10,33 +10,10 @@ import (
 	"testing"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/golden"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
-
-// What docs has is what init writes; package config checks that the file suits the
-// schema.
-func TestPublishedSchema(t *testing.T) {
-	root := rootCommand()
-	for name, want := range map[string][]byte{schemaFile: configSchema(root), standardConfig: newConfig(root)} {
-		golden.Check(t, "../../docs/"+name, string(want))
-	}
-}
-
-// The manual's example is one that the commands take.
-func TestManualConfig(t *testing.T) {
-	text, err := os.ReadFile("../../docs/config.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, example, _ := strings.Cut(string(text), "```yaml\n")
-	example, _, found := strings.Cut(example, "```")
-	if _, err := config.Parse("config.md", []byte(example), rootCommand(), insteadOf); err != nil || !found {
-		t.Errorf("%v: %q", err, example)
-	}
-}
 
 // tried is a flag with values, as written on the command line and in a file.
 type tried struct {
@@ -120,94 +97,45 @@ func flagsOf(c *cobra.Command) func(func(*pflag.Flag) bool) {
 	}
 }
 
-// Every flag of every command can be set by a file, under the command, under
-// its group and at the top, and is then as if the command line had set it.
+// A file can set every flag of every command, which is then as if the command line had set it.
 func TestEveryFlagByFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every flag")
 	}
 	t.Chdir(t.TempDir())
-	tried := 0
-	var walk func(c *cobra.Command, path []string)
-	walk = func(c *cobra.Command, path []string) {
-		for _, sub := range c.Commands() {
-			if sub.Name() != "init" { // which writes the file
-				walk(sub, append(slices.Clone(path), sub.Name()))
-			}
-		}
-		c.InheritedFlags()
-		var args, lines []string
-		for f := range flagsOf(c) {
-			if !f.Hidden && f.Name != config.FileFlag {
-				g := try(f)
-				args, lines = append(args, g.args...), append(lines, f.Name+": "+g.yaml)
-			}
-		}
-		unset, want := runStub(t, path), runStub(t, path, args...)
-		for f := range flagsOf(c) {
-			if got := want[f.Name]; !f.Hidden && f.Name != config.FileFlag && (got.value == unset[f.Name].value || !got.set) {
-				t.Errorf("%s --%s=%s changes nothing", c.CommandPath(), f.Name, got.value)
-			}
-		}
-		for depth := 0; depth <= len(path); depth++ {
-			text := nested(path[:depth], lines)
-			if err := os.WriteFile("f.yaml", []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			got := runStub(t, path, "--config", "f.yaml")
-			delete(got, config.FileFlag)
-			for name, got := range got {
-				if got != want[name] {
-					t.Errorf("%s with\n%s\n--%s is %v; want %v", c.CommandPath(), text, name, got, want[name])
-				}
-			}
-			tried += len(lines)
-		}
-	}
-	walk(rootCommand(), nil)
-	if tried < 150 {
-		t.Errorf("%d settings were tried; expected some hundreds", tried)
-	}
-}
-
-// nested puts lines under the names of commands.
-func nested(path, lines []string) string {
-	text, indent := "", ""
-	for _, name := range path {
-		text += indent + name + ":\n"
-		indent += "  "
-	}
-	for _, line := range lines {
-		text += indent + line + "\n"
-	}
-	return text
-}
-
-// The file that init writes suits the commands, and every command finds its
-// defaults.
-func TestNewConfig(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile(standardConfig, newConfig(rootCommand()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	set := 0
+	count := 0
 	var walk func(c *cobra.Command, path []string)
 	walk = func(c *cobra.Command, path []string) {
 		for _, sub := range c.Commands() {
 			walk(sub, append(slices.Clone(path), sub.Name()))
 		}
-		without := runStub(t, path, "--config=")
-		for name, got := range runStub(t, path) {
-			if got.set {
-				set++
+		c.InheritedFlags()
+		var args, lines, keys []string
+		for f := range flagsOf(c) {
+			g := try(f)
+			switch {
+			case config.InFile(f):
+				keys = append(keys, f.Name)
+				lines = append(lines, f.Name+": "+g.yaml)
+			case !f.Hidden && f.Name != config.FileFlag:
+				args, lines = append(args, g.args...), append(lines, f.Name+": "+g.yaml)
 			}
-			if want := without[name].value; got.value != want && name != config.FileFlag {
-				t.Errorf("%s --%s is %s, without the file %s", c.CommandPath(), name, got.value, want)
+		}
+		count += len(lines)
+		if err := os.WriteFile("f.yaml", []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		unset, want, got := runStub(t, path), runStub(t, path, args...), runStub(t, path, "--config", "f.yaml")
+		delete(got, config.FileFlag)
+		for name, got := range got {
+			if unset := unset[name]; slices.Contains(keys, name) && (got.value == unset.value || !got.set) ||
+				!slices.Contains(keys, name) && got != want[name] {
+				t.Errorf("%s: %s in a file is %v; want %v, and without %v", c.CommandPath(), name, got, want[name], unset)
 			}
 		}
 	}
 	walk(rootCommand(), nil)
-	if set == 0 {
-		t.Error("the file sets nothing")
+	if count < 150 {
+		t.Errorf("%d settings were tried; expected some hundreds", count)
 	}
 }

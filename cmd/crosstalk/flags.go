@@ -37,23 +37,23 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	s.Models = []string{standIn}
 	o.Timeout, o.Retries, o.Patience = 2*time.Minute, 8, 10*time.Minute
 	config.Declare(c, often, []config.Flag{
-		{Name: "model,m", To: &s.Models, Values: "models", Reach: modelReach(),
+		{Name: "model,m", To: &s.Models, Values: "models",
 			Help: "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. --model, --api, --temperature, --top-p, " +
 				"--reasoning, --system, --prefix and --param accept several values, which are compared"},
-		{Name: "system", To: &s.Systems, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)`),
+		{Name: "system", To: &s.Systems, Whole: true,
 			Help: "system message for chat models; @FILE reads it from a file; " +
 				"for a text that begins with @, write @@ (default: the protocol's)"},
-		{Name: "temperature", To: &s.Temperatures, Reach: config.Nothing,
+		{Name: "temperature", To: &s.Temperatures,
 			Help: "sampling temperature, or \"default\" for the provider's (default: the protocol's)"},
 		{Name: "samples", To: &s.Samples, Positive: true, Help: "answers per prompt (default: the protocol's)"},
 	})
 	config.Declare(c, models, []config.Flag{
-		{Name: "base-url", To: &s.BaseURLs, Reach: config.Address,
+		{Name: "base-url", To: &s.BaseURLs,
 			Help: "URL of the API, one for all models or one for each (default: the provider's)"},
 		{Name: "api", To: &s.APIs, Choices: apis, Help: "chat, completions or responses (default: the provider's)"},
-		{Name: "key-var", To: &s.KeyVar, Reach: config.Credential,
+		{Name: "key-var", To: &s.KeyVar,
 			Help: "environment variable that contains the API key (default: the provider's)"},
-		{Name: "header", To: &s.Headers, Whole: true, Reach: config.Credential,
+		{Name: "header", To: &s.Headers, Whole: true,
 			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE; " +
 				"values are kept out of files and messages"},
 		{Name: "reasoning", To: &s.Reasoning, Choices: []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow,
@@ -62,34 +62,34 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 				"(default: the model's own)"},
 		{Name: "reasoning-tokens", To: &s.ReasoningTokens, Positive: true,
 			Help: "tokens for thinking, in addition to --max-tokens (default: what the model is known to need)"},
-		{Name: "param", To: &s.Params, Whole: true, Reach: config.Nothing,
+		{Name: "param", To: &s.Params, Whole: true,
 			Help: "any other setting as NAME=VALUE, as in --param reasoning_effort=low"},
-		{Name: "families", To: &m.families, Reach: config.Path,
+		{Name: "families", To: &m.families,
 			Help: "a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 	})
 	config.Declare(c, asked, []config.Flag{
 		{Name: "items", To: &s.Items, Positive: true,
 			Help: "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)"},
-		{Name: "prefix", To: &s.Prefixes, Whole: true, Reach: config.Nothing,
+		{Name: "prefix", To: &s.Prefixes, Whole: true,
 			Help: "text to put before each prompt (default: the suite's)"},
 	})
 	config.Declare(c, sampling, []config.Flag{
-		{Name: "top-p", To: &s.TopPs, Reach: config.Nothing,
+		{Name: "top-p", To: &s.TopPs,
 			Help: "top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)"},
-		{Name: "zip", To: &m.zip, Whole: true, Reach: config.Nothing,
+		{Name: "zip", To: &m.zip, Whole: true,
 			Help: "settings whose values are paired in order instead of combined, such as temperature,top-p"},
 		{Name: "max-tokens", To: &s.MaxTokens, Positive: true, Help: "maximum tokens per answer (default: the protocol's)"},
 		{Name: "seed", To: &s.Seed, Help: "seed for models that accept one; sample k uses seed+k (default: none)"},
 	})
 	config.Declare(c, limits, []config.Flag{
-		{Name: "prices", To: &m.prices, Reach: config.Path,
+		{Name: "prices", To: &m.prices,
 			Help: "a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}"},
 		{Name: "budget-cost", To: &o.Budget.Cost, Positive: true, Help: "stop before exceeding this cost (needs --prices)"},
 		{Name: "budget-asks", To: &o.Budget.Asks, Positive: true, Help: "stop before exceeding N requests"},
 		{Name: "batch", To: &o.Batch,
 			Help: "send the requests in batches: half the price at most providers, answers within a day; " +
 				"can be interrupted and resumed"},
-		{Name: "batch-give-up", To: &o.BatchGiveUp, Reach: config.Expense.If("true"),
+		{Name: "batch-give-up", To: &o.BatchGiveUp,
 			Help: "send requests again, at the full price, whose answers in a batch cannot be read within --patience " +
 				"(default: stop)"},
 		{Name: "concurrency", To: &o.Concurrency, Positive: true,
@@ -103,21 +103,10 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	})
 }
 
-func modelReach() config.Reach {
-	return slices.Concat(
-		config.Address.If(`(?i)@\s*https?:`),
-		config.Expense.If(paid()),
-		config.Path.If(`(?is)^\s*replay:(.*)`),
-	)
-}
-
 var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 
 // Set by tests, which cannot wait; 0: the default.
 var batchPoll, batchSettle time.Duration
-
-// paid matches the names of models whose requests cost money.
-func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
 // check reads texts and prices from files, and validates what the study does not check.
 func (m *modelFlags) check() (err error) {
@@ -156,31 +145,21 @@ func protocolFlag(chosen *[]string, names []string) config.Flag {
 
 // byFlag declares --by, the columns that group figures; the default is the instrument's.
 func byFlag(columns *[]string, standard []string, more string) config.Flag {
-	return config.Flag{Name: "by", To: columns, Shown: standard, Reach: config.Nothing,
+	return config.Flag{Name: "by", To: columns, Shown: standard,
 		Help: "group figures by columns of the suite or the recorded data" + more}
 }
 
 // execEnvFlag is the flag that names the environment variables that programs (exec:) get.
 func execEnvFlag(names *[]string) config.Flag {
-	return config.Flag{Name: "exec-env", To: names, Reach: config.Credential,
+	return config.Flag{Name: "exec-env", To: names,
 		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
-}
-
-// similarityReach accepts values that similarities.Open opens, with or without a threshold after them.
-func similarityReach() config.Reach {
-	return slices.Concat(
-		config.Program.If(`^\s*exec:`),
-		config.Address.If(`(?i)@\s*https?:`),
-		config.Expense.If(paid()),
-		config.Path.If(`(?s)^\s*(?:bertscore|sbert):(.*?)(?:\s*>=.*)?$`),
-	)
 }
 
 // shardFlag chooses the part of a measurement that this process does.
 type shardFlag struct{ text string }
 
 func (s *shardFlag) add(c *cobra.Command) {
-	config.Declare(c, limits, []config.Flag{{Name: "shard", To: &s.text, Reach: config.Nothing,
+	config.Declare(c, limits, []config.Flag{{Name: "shard", To: &s.text,
 		Help: "measure one of several parts of the items, in OUT/shard-I-of-N, as in 3/64; auto takes it from a Slurm " +
 			"job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)"}})
 }
@@ -233,7 +212,7 @@ func notes(c *cobra.Command) io.Writer {
 // languageGroups names the grouping columns of every study that has a column language.
 const languageGroups = "groups of languages (family, script, indo_european, latin)"
 
-// anyGiven returns the first of these flags that the command line or crosstalk.yaml sets, or "".
+// anyGiven returns the first of these flags that the command line or a file sets, or "".
 func anyGiven(c *cobra.Command, flags ...string) string {
 	if i := slices.IndexFunc(flags, c.Flags().Changed); i >= 0 {
 		return flags[i]
@@ -246,21 +225,21 @@ type tableFlags struct{ pivot.Table }
 
 func (t *tableFlags) add(c *cobra.Command) {
 	config.Declare(c, "", []config.Flag{
-		{Name: "rows", To: &t.Rows, Reach: config.Nothing,
+		{Name: "rows", To: &t.Rows,
 			Help: "lay figures out in a table with the values of these columns as rows"},
-		{Name: "columns", To: &t.Columns, Reach: config.Nothing,
+		{Name: "columns", To: &t.Columns,
 			Help: "and the values of these as columns; measure means the measures"},
-		{Name: "pool", To: &t.Pool, Reach: config.Nothing,
+		{Name: "pool", To: &t.Pool,
 			Help: "figures over all values of a column together, such as temperature"},
-		{Name: "only", To: &t.Only, Whole: true, Reach: config.Nothing,
+		{Name: "only", To: &t.Only, Whole: true,
 			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
-		{Name: "group", To: &t.Group, Whole: true, Reach: config.Nothing,
+		{Name: "group", To: &t.Group, Whole: true,
 			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
-		{Name: "spread", To: &t.Spread, Reach: config.Nothing,
+		{Name: "spread", To: &t.Spread,
 			Help: "show the minimum, the mean and the maximum of a figure over the values of columns, such as sample"},
-		{Name: "with", To: &t.Beside, Reach: config.Nothing,
+		{Name: "with", To: &t.Beside,
 			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
-		{Name: "label", To: &t.Names, Whole: true, Reach: config.Nothing,
+		{Name: "label", To: &t.Names, Whole: true,
 			Help: "what to call a value, column or measure in a table: [COLUMN:]VALUE=NAME"},
 	})
 }
@@ -301,7 +280,7 @@ type answerFlags struct {
 
 func (a *answerFlags) add(c *cobra.Command) {
 	config.Declare(c, output, []config.Flag{
-		{Name: "label", To: &a.labels, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)=`),
+		{Name: "label", To: &a.labels, Whole: true,
 			Help: "what tables and plots call a model, a system message or another value: VALUE=NAME; " +
 				"the value may be @FILE"}})
 	a.figureFlags.add(c)

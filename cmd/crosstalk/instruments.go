@@ -82,7 +82,7 @@ func (l *leakageFlags) add(c *cobra.Command) {
 	l.Similarities = []string{"gloss"}
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&l.Protocols, protocols),
-		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
+		{Name: "similarity", To: &l.Similarities, Values: "similarities",
 			Help: "how to compare concept and answer: " + similarities.Usage() + "; models pull fetches models"},
 		{Name: "post", To: &l.Post, Choices: posts,
 			Help: "how to trim answers: " + strings.Join(posts, ", ") + "; " + byParts + " trims nothing and also scores " +
@@ -122,15 +122,15 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	f.Part = string(confusion.Answer)
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&f.Protocols, protocols),
-		{Name: "lid", To: &f.Identifier, Reach: config.Path,
+		{Name: "lid", To: &f.Identifier,
 			Help: "a fastText language identification model: a file, or lid.176 or lid.176.ftz " +
 				"after 'crosstalk models pull' (default: a small embedded one)"},
 		{Name: "part", To: &f.Part, Choices: []string{string(confusion.Answer), string(confusion.Reasoning)},
 			Help: "which part of the answers to score: answer, or reasoning " +
 				"(what the model wrote before it, where it is kept apart)"},
-		{Name: "threshold", To: &f.Threshold, Reach: config.Nothing,
+		{Name: "threshold", To: &f.Threshold,
 			Help: "crosstalk-1: count parts in another language with at least this " + thresholdHelp},
-		{Name: "words", To: &f.Words, Reach: config.Path,
+		{Name: "words", To: &f.Words,
 			Help: "lcb protocols: a file of English words, one per line (default: an embedded list)"},
 	})
 	config.Declare(c, often, []config.Flag{byFlag(&f.By, confusion.By, ", by "+languageGroups+
@@ -138,7 +138,7 @@ func (f *confusionFlags) add(c *cobra.Command) {
 }
 
 func (f *confusionFlags) addRun(c *cobra.Command) {
-	config.Declare(c, often, []config.Flag{{Name: "language", To: &f.Languages, Reach: config.Nothing,
+	config.Declare(c, often, []config.Flag{{Name: "language", To: &f.Languages,
 		Help: "only request answers in these languages (default: all languages of the suite)"}})
 	config.Declare(c, asked, []config.Flag{
 		{Name: "position", To: &f.Positions, Choices: confusion.Positions,
@@ -157,10 +157,10 @@ func (f *confusionFlags) addRun(c *cobra.Command) {
 }
 
 func (f *confusionFlags) addScore(c *cobra.Command) {
-	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
+	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect,
 		Help: "the language that answers should be in: user (the user's, if the messages tell it), " +
 			"prompt (the language of all that the user wrote), or a language such as en (default: the column language)"}})
-	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites", Reach: config.Path,
+	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites",
 		Help: "the suite with the prompts of answers that were recorded without them, found by id, " +
 			"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets"}})
 }
@@ -194,15 +194,15 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 	f.Free = "text"
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&f.Protocols, protocols),
-		{Name: "free", To: &f.Free, Reach: similarityReach(),
+		{Name: "free", To: &f.Free,
 			Help: "how to compare free answers: text, number, model (ask the model), " +
 				"or a similarity with the threshold for the same meaning, as in gloss>=0.7"},
-		{Name: "quality", To: &f.Quality, Reach: similarityReach(),
+		{Name: "quality", To: &f.Quality,
 			Help: "an additional scorer of rewritten texts besides BLEU and ROUGE, as in exec:./comet.py"},
-		{Name: "lid", To: &f.Identifier, Reach: config.Path,
+		{Name: "lid", To: &f.Identifier,
 			Help: "a fastText model to identify the languages of rewritten texts, " +
 				"such as lid.176.ftz (default: a small embedded one)"},
-		{Name: "overrides", To: &f.Overrides, Reach: config.Path,
+		{Name: "overrides", To: &f.Overrides,
 			Help: "a run with labels of the question reading (crosstalk annotate); " +
 				"figures are printed with and without them"},
 		execEnvFlag(&f.ExecEnv),
@@ -214,24 +214,24 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 func (f *consistencyFlags) addRun(c *cobra.Command) {
 	f.To = []string{"de", "zh"}
 	config.Declare(c, often, []config.Flag{
-		{Name: "from", To: &f.From, Reach: config.Nothing,
+		{Name: "from", To: &f.From,
 			Help: "languages in which to ask the suite's own texts (default: the suite's language)"},
-		{Name: "to", To: &f.To, Reach: config.Nothing,
+		{Name: "to", To: &f.To,
 			Help: "what to rewrite them into: languages, " + consistency.Paraphrase + ", or names defined with --rewrite"},
 	})
 	config.Declare(c, asked, []config.Flag{
-		{Name: "mixed", To: &f.Mixed, Reach: config.Nothing,
+		{Name: "mixed", To: &f.Mixed,
 			Help: "languages whose own instructions are also combined with inputs in other languages"},
 		{Name: "part", To: &f.Parts,
 			Choices: []string{string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs)},
 			Help:    "what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)"},
-		{Name: "rewrite", To: &f.Rewrite, Whole: true, Reach: config.Nothing,
+		{Name: "rewrite", To: &f.Rewrite, Whole: true,
 			Help: "NAME=PROMPT: how to tell the model to rewrite into a language (de), a pair (en>de), " +
 				consistency.Paraphrase + ", or another sense of inputs that this defines; NAME:I=PROMPT only for " +
 				"instructions; {text} marks the place of the text (default: after the prompt)"},
-		{Name: "texts", To: &f.Texts, Reach: config.Path,
+		{Name: "texts", To: &f.Texts,
 			Help: "files of rewritten inputs to use instead of the model's own"},
-		{Name: "instructions", To: &f.Instructions, Reach: config.Path,
+		{Name: "instructions", To: &f.Instructions,
 			Help: "a file of reviewed instructions to use instead of the model's own"},
 		{Name: "accept-rewrites", To: &f.AcceptRewrites,
 			Help: "use the model's rewritten instructions without a review; the signature records this"},
@@ -239,9 +239,9 @@ func (f *consistencyFlags) addRun(c *cobra.Command) {
 }
 
 func (f *consistencyFlags) addScore(c *cobra.Command) {
-	config.Declare(c, often, []config.Flag{{Name: "task", To: &f.task, Values: "suites", Reach: config.Path,
+	config.Declare(c, often, []config.Flag{{Name: "task", To: &f.task, Values: "suites",
 		Help: "the task file, with classes, answer words and correct answers: an embedded suite or a file (required)"}})
-	config.Declare(c, asked, []config.Flag{{Name: "texts", To: &f.Texts, Reach: config.Path,
+	config.Declare(c, asked, []config.Flag{{Name: "texts", To: &f.Texts,
 		Help: "files of rewritten texts, for BLEU and ROUGE"}})
 }
 
@@ -293,9 +293,9 @@ func calibrateCommand() *cobra.Command {
 		{Name: "samples", To: &of.Samples, Help: "answers per prompt"},
 		{Name: "rate", To: &of.Rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
 			"(default 0.1), or an answer in another sense with another class (default 0.2)"},
-		{Name: "suite", To: &of.Suite, Values: "suites", Reach: config.Path,
+		{Name: "suite", To: &of.Suite, Values: "suites",
 			Help: "leakage: an embedded suite, or a file that lists leaks and neutral continuations"},
-		{Name: "similarity", To: &of.Similarity, Values: "similarities", Reach: similarityReach(),
+		{Name: "similarity", To: &of.Similarity, Values: "similarities",
 			Help: "leakage: how to compare concept and answer: " + similarities.Usage()},
 		formatFlag(&format, calibrate.Formats),
 	})

@@ -351,8 +351,13 @@ func flagHelp(c *cobra.Command) string {
 			all.AddFlag(&of)
 		})
 	}
+	inFile := ""
+	if keys := strings.Join(keysOf(c), ", "); keys != "" {
+		inFile = "\n\nOnly in a file (--config), see docs/config.md:\n      " +
+			strings.Join(visible.Wrap(keys, helpWidth-6), "\n      ")
+	}
 	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
-		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n")
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + inFile
 	}
 	var parts []string
 	for _, group := range flagGroups {
@@ -367,7 +372,17 @@ func flagHelp(c *cobra.Command) string {
 			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
 		}
 	}
-	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + inFile
+}
+
+// keysOf returns the settings of a command that only files have.
+func keysOf(c *cobra.Command) (keys []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if config.InFile(f) {
+			keys = append(keys, f.Name)
+		}
+	})
+	return keys
 }
 
 // value is a flag's value with another name for its type.

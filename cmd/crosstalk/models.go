@@ -63,17 +63,17 @@ func modelsCommand() *cobra.Command {
 	})
 	m.timeout = 2 * time.Minute
 	config.Declare(c, "", []config.Flag{
-		{Name: "check", To: &m.check, Reach: config.Expense.If("true"),
+		{Name: "check", To: &m.check,
 			Help: "find out which settings the model accepts, or try it"},
-		{Name: "base-url", To: &m.options.BaseURL, Reach: config.Address,
+		{Name: "base-url", To: &m.options.BaseURL,
 			Help: "URL of the API (default: the provider's)"},
 		{Name: "api", To: (*string)(&m.options.API), Choices: apis,
 			Help: "--check: chat, completions or responses (default: the provider's)"},
-		{Name: "key-var", To: &m.options.KeyVar, Reach: config.Credential,
+		{Name: "key-var", To: &m.options.KeyVar,
 			Help: "environment variable that contains the API key (default: the provider's)"},
-		{Name: "header", To: &m.options.Header, Whole: true, Reach: config.Credential,
+		{Name: "header", To: &m.options.Header, Whole: true,
 			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
-		{Name: "families", To: &m.families, Reach: config.Path,
+		{Name: "families", To: &m.families,
 			Help: "--check: a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 		{Name: "timeout", To: &m.timeout, Help: "maximum time to wait for the server"},
 	})

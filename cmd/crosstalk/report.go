@@ -40,17 +40,17 @@ func reportCommand() *cobra.Command {
 	r := &reportFlags{}
 	c := command("report", cobra.MinimumNArgs(1), r.run)
 	config.Declare(c, "", []config.Flag{
-		{Name: "by", To: &r.by, Reach: config.Nothing,
+		{Name: "by", To: &r.by,
 			Help: "group figures by columns of the suite or the recorded data (default: as when they were measured)"},
-		{Name: "html", To: &r.files.HTML, Reach: config.Path,
+		{Name: "html", To: &r.files.HTML,
 			Help: "where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)"},
-		{Name: "figures", To: &r.files.Figures, Reach: config.Path,
+		{Name: "figures", To: &r.files.Figures,
 			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
 		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault, "variance"},
 			Help: "print answers instead: faults (those with any fault; --only chooses, also by item), or where their " +
 				"variance is"},
-		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
+		{Name: "measure", To: &r.measures, Values: "measures",
 			Help: "print only these measures (default: all)"},
 	})
 	r.table.add(c)
@@ -190,7 +190,7 @@ func exportCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "answers", To: &answers, Help: "write every request with its answer instead of the observations"},
 		formatFlag(&format, export.Formats),
-		{Name: "out", To: &out, Reach: config.Path, Help: "the file to write (default: stdout)"},
+		{Name: "out", To: &out, Help: "the file to write (default: stdout)"},
 	})
 	return c
 }
@@ -207,9 +207,9 @@ func addSample(c *cobra.Command, s *labels.Sample) {
 	s.Seed = 1
 	config.Declare(c, "", []config.Flag{
 		{Name: "sample", To: &s.N, Help: "number of questions (default: all)"},
-		{Name: "by", To: &s.By, Reach: config.Nothing,
+		{Name: "by", To: &s.By,
 			Help: "columns to stratify the sample by, such as category, language or finding"},
-		{Name: "only", To: &s.Only, Reach: config.Nothing,
+		{Name: "only", To: &s.Only,
 			Help: "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or " +
 				"doubtful (near the identifier's threshold, or nearly a tie)"},
 		{Name: "seed", To: &s.Seed, Help: "seed of the sample, the order and the sides"},
@@ -220,14 +220,14 @@ func labelsExportCommand() *cobra.Command {
 	var s sheetFlags
 	c := command("labels export", cobra.ExactArgs(1), s.run)
 	config.Declare(c, "", []config.Flag{
-		{Name: "out", To: &s.out, Reach: config.Path, Help: "the file to write: .csv or .json (default: stdout)"},
+		{Name: "out", To: &s.out, Help: "the file to write: .csv or .json (default: stdout)"},
 		{Name: "format", To: &s.format, Choices: labels.Formats,
 			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
-		{Name: "annotator", To: &s.annotator, Reach: config.Nothing,
+		{Name: "annotator", To: &s.annotator,
 			Help: "who is asked: another name draws another order and other sides"},
-		{Name: "adjudicator", To: &s.adjudicator, Reach: config.Nothing,
+		{Name: "adjudicator", To: &s.adjudicator,
 			Help: "who decides: ask only about answers on which annotators disagree"},
-		{Name: "question", To: &s.question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "question", To: &s.question, Help: questionHelp},
 	})
 	addSample(c, &s.sample)
 	return c
@@ -282,10 +282,10 @@ func labelsImportCommand() *cobra.Command {
 		return nil
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet"},
-		{Name: "adjudicator", To: &adjudicator, Reach: config.Nothing,
+		{Name: "annotator", To: &annotator, Help: "who filled in the sheet"},
+		{Name: "adjudicator", To: &adjudicator,
 			Help: "who filled in the sheet and decides, instead of --annotator"},
-		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "question", To: &question, Help: questionHelp},
 	})
 	return c
 }
@@ -302,10 +302,10 @@ func agreementCommand() *cobra.Command {
 	c := command("agreement", cobra.ExactArgs(1), a.run)
 	a.Worst, a.Seed = 10, 1
 	config.Declare(c, "", []config.Flag{
-		{Name: "by", To: &a.By, Reach: config.Nothing,
+		{Name: "by", To: &a.By,
 			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
 		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
-		{Name: "question", To: &a.question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "question", To: &a.question, Help: questionHelp},
 		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
 	})
 	a.outputFlags.add(c)
@@ -362,17 +362,17 @@ func annotateCommand() *cobra.Command {
 		defer stop()
 		return annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o)
 	})
-	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions, Reach: config.Nothing,
+	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions,
 		Help: "what to ask (default: all that the run has)"}})
 	addSample(c, &o.Sample)
 	config.Declare(c, "", []config.Flag{
-		{Name: "guideline", To: &guideline, Reach: config.Path,
+		{Name: "guideline", To: &guideline,
 			Help: "a text file to show in place of the guidelines of the questions"},
-		{Name: "annotator", To: &o.Annotators, Reach: config.Access,
+		{Name: "annotator", To: &o.Annotators,
 			Help: "names of annotators who get a token each (default: everybody enters a name)"},
 		{Name: "overlap", To: &o.Overlap,
 			Help: "how many of the --annotator names are asked each question (default: all)"},
-		{Name: "adjudicator", To: &o.Adjudicator, Reach: config.Access,
+		{Name: "adjudicator", To: &o.Adjudicator,
 			Help: "who decides: ask this person alone, about answers on which annotators disagree"},
 	})
 	addAddress(c, &addr, "127.0.0.1:8021", &o.Hosts)

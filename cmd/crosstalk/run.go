@@ -54,9 +54,9 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
 	r.suite = suite
 	config.Declare(c, often, []config.Flag{
-		{Name: "suite", To: &r.suite, Values: "suites", Reach: config.Path,
+		{Name: "suite", To: &r.suite, Values: "suites",
 			Help: "an embedded suite (crosstalk suites) or a file: YAML, or a table of prompts"},
-		{Name: "out", To: &r.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
+		{Name: "out", To: &r.out, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
 		{Name: "dry-run", To: &r.dry, Help: "print the conditions, requests, tokens and cost; send nothing"},
 	})
 	r.shard.add(c)
@@ -195,14 +195,14 @@ type scoreFlags struct {
 
 func (s *scoreFlags) add(c *cobra.Command) {
 	config.Declare(c, often, []config.Flag{
-		{Name: "model,m", To: &s.model, Reach: config.Nothing,
+		{Name: "model,m", To: &s.model,
 			Help: "name of the model in rows without one (default: the file's name)"},
-		{Name: "column", To: &s.pairs, Reach: config.Nothing,
+		{Name: "column", To: &s.pairs,
 			Help: "columns that have other names in the file, as in completion=reply,language=locale; " +
 				"choices.0.text is a place in nested JSON"},
-		{Name: "file-name", To: &s.pattern, Reach: config.Nothing,
+		{Name: "file-name", To: &s.pattern,
 			Help: "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them"},
-		{Name: "out", To: &s.out, Reach: config.Path, Help: "a run directory to write observations and figures to"},
+		{Name: "out", To: &s.out, Help: "a run directory to write observations and figures to"},
 	})
 	s.shard.add(c)
 	s.answerFlags.add(c)
@@ -266,7 +266,7 @@ func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 	config.Declare(c, "", []config.Flag{
 		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
 		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
-		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
+		{Name: "submit", To: submit, Help: "submit the jobs too"},
 	})
 	c.Flags().SetInterspersed(false) // what follows is the command's own, even without --
 }
@@ -335,7 +335,7 @@ func submitSlurmCommand() *cobra.Command {
 	})
 	addJob(c, &s.Job, &submit)
 	config.Declare(c, "", []config.Flag{
-		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
+		{Name: "sbatch", To: &s.Options, Whole: true,
 			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
 	})
 	return c
@@ -363,17 +363,17 @@ func submitKubernetesCommand() *cobra.Command {
 	})
 	addJob(c, &k.Job, &submit)
 	config.Declare(c, "", []config.Flag{
-		{Name: "image", To: &k.Image, Reach: config.Program, Help: "container image with crosstalk (required)"},
-		{Name: "claim", To: &k.Claim, Reach: config.Nothing,
+		{Name: "image", To: &k.Image, Help: "container image with crosstalk (required)"},
+		{Name: "claim", To: &k.Claim,
 			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
-		{Name: "store", To: &k.Store, Reach: config.Address,
+		{Name: "store", To: &k.Store,
 			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
-		{Name: "secret", To: &secrets, Reach: config.Credential,
+		{Name: "secret", To: &secrets,
 			Help: "a Secret whose entries become environment variables of the containers that ask; rclone=NAME: of rclone"},
-		{Name: "limits", To: &limits, Reach: config.Nothing,
+		{Name: "limits", To: &limits,
 			Help: "what a shard and the merge request, and their limits (default cpu=" + cluster.DefaultCPU + ",memory=" +
 				cluster.DefaultMemory + ")"},
-		{Name: "pod", To: &k.Pod, Whole: true, Reach: config.Program,
+		{Name: "pod", To: &k.Pod, Whole: true,
 			Help: "a field of all pods, such as 'tolerations=[{operator: Exists}]'; may be repeated"},
 	})
 	return c
@@ -421,7 +421,7 @@ func mergeCommand() *cobra.Command {
 		return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "out", To: &out, Reach: config.Path, Help: "the directory of the merged run (required)"},
+		{Name: "out", To: &out, Help: "the directory of the merged run (required)"},
 		{Name: "wait", To: &wait, Help: "maximum time to wait until all shards are finished (default: do not wait)"},
 	})
 	o.add(c)
@@ -453,7 +453,7 @@ func statusCommand() *cobra.Command {
 		return watch.Write(c.OutOrStdout(), runs, all)
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "prices", To: &prices, Reach: config.Path, Help: "a YAML file of prices per million tokens, for the cost"},
+		{Name: "prices", To: &prices, Help: "a YAML file of prices per million tokens, for the cost"},
 		{Name: "all", To: &all, Help: "list every shard (default: those that are not finished, at most 20)"},
 		formatFlag(&format, []string{"table", "json"}),
 	})

@@ -1,12 +1,8 @@
-// Package config reads flags from a file. The file is YAML with a section for each command and a key for each flag:
+// Package config declares the flags of commands, each once: parsing, help, completion and the file that --config names
+// follow from that. The file is YAML with a key for each flag:
 //
-//	format: json               # for all commands that have the flag
-//	run:
-//	  model: ollama:llama3.2   # for all commands of the group
-//	  leakage:
-//	    temperature: [0, 0.5]
-//
-// The valid keys come from a tree of cobra commands: nothing in this package depends on a particular command or flag.
+//	model: ollama:llama3.2
+//	temperature: [0, 0.5]
 package config
 
 import (
@@ -19,100 +15,13 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/internal/ordered"
 	"crosstalk/internal/strictyaml"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// None is the annotation of a command that files cannot set.
-const None = "config-none"
-
-// section is a command, with everything that can appear under its name in a file.
-type section struct {
-	name, path string // "leakage", "run.leakage"; the path is "" at the top
-	about      string
-	flags      []*pflag.Flag // the command's own flags that a file can set
-	parts      []*section
-}
-
-// sectionOf returns the section of a command, with the sections of the commands below it; path is "" at the top. It
-// skips hidden commands and flags, help, version and the flag that selects the file.
-func sectionOf(c *cobra.Command, path string) *section {
-	s := &section{name: c.Name(), path: path, about: c.Short, flags: flagsOf(c)}
-	for _, part := range c.Commands() {
-		if configurable(part) {
-			s.parts = append(s.parts, sectionOf(part, join(path, part.Name())))
-		}
-	}
-	return s
-}
-
-func configurable(c *cobra.Command) bool {
-	_, none := c.Annotations[None]
-	return !c.Hidden && !none && c.Name() != "help" && (!c.HasParent() || configurable(c.Parent()))
-}
-
-// flagsOf returns the flags of a command that a file can set, in order.
-func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
-	if !configurable(c) {
-		return nil
-	}
-	c.InheritedFlags() // adds them to the command's own flags
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Deprecated == "" && !slices.Contains([]string{"help", "version", FileFlag}, f.Name) {
-			list = append(list, f)
-		}
-	})
-	return list
-}
-
-func (s *section) names() []string {
-	var all []*pflag.Flag
-	s.walk(func(s *section) { all = append(all, s.flags...) })
-	return ordered.Distinct(all, func(f *pflag.Flag) string { return f.Name })
-}
-
-func (s *section) named(name string) (list []*pflag.Flag) {
-	s.walk(func(s *section) {
-		if f := s.own(name); f != nil {
-			list = append(list, f)
-		}
-	})
-	return list
-}
-
-func (s *section) own(name string) *pflag.Flag {
-	for _, f := range s.flags {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
-}
-
-func (s *section) part(name string) *section {
-	for _, part := range s.parts {
-		if part.name == name {
-			return part
-		}
-	}
-	return nil
-}
-
-func (s *section) walk(visit func(*section)) {
-	visit(s)
-	for _, part := range s.parts {
-		part.walk(visit)
-	}
-}
-
-func join(path, name string) string {
-	return strings.TrimPrefix(path+"."+name, ".")
-}
-
-// Flag declares a flag of a command. Parsing, help, completion, the file, its schema and its template follow from it.
+// Flag declares a flag of a command.
 type Flag struct {
 	Name     string   // "model", or "model,m" with a letter
 	To       any      // a pointer to its value, which is the default
@@ -122,7 +31,7 @@ type Flag struct {
 	Values   string   // the name of its completion; "": Choices, else files
 	Whole    bool     // a comma does not separate the values of a list
 	Positive bool     // 0 is refused, because in Go it means the default
-	Reach    Reach    // what its values can do; required for texts without Choices
+	InFile   bool     // only the file sets it, as few people do: help and the command line do not have it
 }
 
 const (
@@ -131,7 +40,7 @@ const (
 	shownAnnotation    = "config-shown"
 	valuesAnnotation   = "config-values"
 	positiveAnnotation = "config-positive"
-	reachAnnotation    = "config-reach" // pairs of what values can do and a pattern
+	inFileAnnotation   = "config-in-file"
 )
 
 // Declare adds flags to a command, after its other ones. group is their title in help and may be "".
@@ -168,10 +77,12 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 		default:
 			panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
 		}
-		fs.Lookup(name).Annotations = map[string][]string{
+		declared := fs.Lookup(name)
+		declared.Hidden = f.InFile
+		declared.Annotations = map[string][]string{
 			groupAnnotation: {group}, choicesAnnotation: f.Choices, shownAnnotation: f.Shown,
 			valuesAnnotation: {f.Values}, positiveAnnotation: {strconv.FormatBool(f.Positive)},
-			reachAnnotation: f.Reach,
+			inFileAnnotation: {strconv.FormatBool(f.InFile)},
 		}
 	}
 }
@@ -205,6 +116,9 @@ func ValuesOf(f *pflag.Flag) string { return strings.Join(f.Annotations[valuesAn
 
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
+
+// InFile reports whether only a file sets a flag.
+func InFile(f *pflag.Flag) bool { return slices.Contains(f.Annotations[inFileAnnotation], "true") }
 
 // Check returns an error for a flag whose value is not one of its Choices, or is 0 although it must be Positive.
 func Check(flags *pflag.FlagSet) (err error) {
