@@ -20,7 +20,6 @@ import (
 	"crosstalk/model/endpoint"
 	"crosstalk/model/gemini"
 	"crosstalk/model/openai"
-	"crosstalk/model/replay"
 )
 
 // Options override the settings implied by a model's name; the zero value overrides nothing.
@@ -45,7 +44,7 @@ func (o Options) getenv(name string) string {
 }
 
 // Open returns the model with this name, provider:name, where name may contain colons and slashes. Provider is one
-// of Presets, of o.Others, or replay, whose name is a file. It sends nothing, but a missing key is an error.
+// of Presets or of o.Others. It sends nothing, but a missing key is an error.
 func Open(name string, o Options) (crosstalk.Model, error) {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -59,8 +58,6 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	var m crosstalk.Model
 	if open, found := o.Others[provider]; found {
 		m, err = open(model)
-	} else if provider == "replay" {
-		m, err = replay.Open(model, o.API)
 	} else {
 		m, err = openPreset(provider, model, o)
 	}
@@ -182,7 +179,7 @@ func names(o Options) []string {
 	for name := range o.Others {
 		all = append(all, name)
 	}
-	return append(all, "replay")
+	return all
 }
 
 // ParseHeader parses headers written NAME=VALUE or NAME=$VARIABLE, so that a key need not be written down. secret has

@@ -96,10 +96,9 @@ func TestOpenErrors(t *testing.T) {
 		{"anthropic:m", Options{API: crosstalk.Responses, BaseURL: "http://h"}, `anthropic has only the chat API, not responses (--api)`},
 		{"ollama:m", Options{BaseURL: "localhost:1/v1"}, `model "ollama:m": the base URL is not a URL: expected http:// or https://`},
 		{"ollama:m", Options{Getenv: env("OLLAMA_API_KEY", "a b")}, `OLLAMA_API_KEY contains a space`},
-		{"replay:nothing.jsonl", Options{}, "nothing.jsonl: no such file"},
 		{"mine:x", Options{Others: map[string]func(string) (crosstalk.Model, error){
 			"mine": func(name string) (crosstalk.Model, error) { return nil, errors.New("mine has no " + name) }}}, "mine has no x"},
-		{"other:x", Options{Others: map[string]func(string) (crosstalk.Model, error){"mine": nil}}, "mine, replay"},
+		{"other:x", Options{Others: map[string]func(string) (crosstalk.Model, error){"mine": nil}}, "mine"},
 	} {
 		if c.o.Getenv == nil {
 			c.o.Getenv = env()

@@ -12,7 +12,7 @@ import (
 )
 
 // A part of each embedded leakage suite, from end to end: a server asked in both
-// ways, scored by its embeddings, which serve any language. Package calibrate runs
+// ways, scored by its embeddings, which serve any language. tools/bench/calibrate runs
 // the reference model over all of them.
 func TestEmbeddedSuites(t *testing.T) {
 	if testing.Short() {

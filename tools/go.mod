@@ -12,7 +12,11 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require k8s.io/component-base v0.37.2 // indirect
+require (
+	github.com/google/go-cmp v0.7.0 // indirect
+	k8s.io/component-base v0.37.2 // indirect
+)
+
 require github.com/rogpeppe/go-internal v1.16.0
 
 require (
@@ -43,7 +47,7 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	gonum.org/v1/plot v0.17.0 // indirect

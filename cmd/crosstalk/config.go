@@ -137,7 +137,7 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 		for _, p := range model.Presets() {
 			names = append(names, p.Name+":")
 		}
-		names = append(names, "reference:", "replay:")
+		names = append(names, "reference:")
 	case "runs":
 		return completeRuns
 	default:

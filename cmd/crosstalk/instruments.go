@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"crosstalk"
-	"crosstalk/calibrate"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
@@ -27,7 +24,6 @@ type instrument struct {
 	name           string
 	flags          func() instrumentFlags
 	standIn, suite string // defaults: a reference model, and a suite
-	calibrate      func(context.Context, calibrate.Settings) ([]calibrate.Result, error)
 	requests       func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 
@@ -52,12 +48,9 @@ func (plainFlags) note(io.Writer)          {}
 // instruments returns all instruments. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", func() instrumentFlags { return &leakageFlags{} }, reference.DefaultLeaky, "leakage-en",
-			calibrate.Leakage, leakage.Requests},
-		{"confusion", func() instrumentFlags { return &confusionFlags{} }, reference.DefaultConfused, "confusion",
-			calibrate.Confusion, confusion.Requests},
-		{"consistency", func() instrumentFlags { return &consistencyFlags{} }, reference.DefaultInconsistent, "consistency",
-			calibrate.Consistency, consistency.Requests},
+		{"leakage", func() instrumentFlags { return &leakageFlags{} }, reference.DefaultLeaky, "leakage-en", leakage.Requests},
+		{"confusion", func() instrumentFlags { return &confusionFlags{} }, reference.DefaultConfused, "confusion", confusion.Requests},
+		{"consistency", func() instrumentFlags { return &consistencyFlags{} }, reference.DefaultInconsistent, "consistency", consistency.Requests},
 	}
 }
 
@@ -253,51 +246,4 @@ func (f *consistencyFlags) study(r *runFlags) (*study.Study, error) {
 func (f *consistencyFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
 	f.Columns, f.FileName = s.columns, s.name
 	return f.Recorded(files, s.model, f.task)
-}
-
-func calibrateCommand() *cobra.Command {
-	of := calibrate.Settings{Seeds: 200, Samples: 1, Suite: "leakage-en", Similarity: "gloss"}
-	var format string
-	names := ordered.Distinct(instruments(), func(in instrument) string { return in.name })
-	c := command("calibrate", nil, func(c *cobra.Command, chosen []string) error {
-		for _, name := range chosen {
-			if _, err := crosstalk.Chosen("instrument", name, names); err != nil {
-				return err
-			}
-		}
-		if of.Seeds < 1 || of.Samples < 1 {
-			return fmt.Errorf("--seeds and --samples: expected a number above 0")
-		}
-		var results []calibrate.Result
-		for _, in := range instruments() {
-			if len(chosen) == 0 || slices.Contains(chosen, in.name) {
-				ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, of.Seeds)
-				found, err := in.calibrate(ctx, of)
-				if stop(); err != nil {
-					return err
-				}
-				results = append(results, found...)
-			}
-		}
-		if err := calibrate.Write(c.OutOrStdout(), format, results); err != nil {
-			return err
-		}
-		if err := calibrate.Verdict(results); err != nil {
-			return &exitError{exitGate, err}
-		}
-		return nil
-	})
-	c.Long = strings.ReplaceAll(c.Long, "{names}", strings.Join(names, ", "))
-	config.Declare(c, "", []config.Flag{
-		{Name: "seeds", To: &of.Seeds, Help: "measurements of each model"},
-		{Name: "samples", To: &of.Samples, Help: "answers per prompt"},
-		{Name: "rate", To: &of.Rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
-			"(default 0.1), or an answer in another sense with another class (default 0.2)"},
-		{Name: "suite", To: &of.Suite, Values: "suites",
-			Help: "leakage: an embedded suite, or a file that lists leaks and neutral continuations"},
-		{Name: "similarity", To: &of.Similarity, Values: "similarities",
-			Help: "leakage: how to compare concept and answer: " + similarities.Usage()},
-		formatFlag(&format, calibrate.Formats),
-	})
-	return c
 }

@@ -80,8 +80,7 @@ func run(args []string, stdout io.Writer) error {
 
 type platform struct {
 	os, arch string
-	tag      string // of wheels, see https://packaging.python.org/en/latest/specifications/platform-compatibility-tags/;
-	// empty: there is no wheel
+	tag      string // of wheels, see https://packaging.python.org/en/latest/specifications/platform-compatibility-tags/
 }
 
 // platforms are those of a release. The programs for Linux are static, so their wheels suit every C library and the
@@ -93,7 +92,6 @@ var platforms = []platform{
 	{"darwin", "arm64", "macosx_12_0_arm64"},
 	{"windows", "amd64", "win_amd64"},
 	{"windows", "arm64", "win_arm64"},
-	{"js", "wasm", ""}, // guard alone, for browsers and Node
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
@@ -103,18 +101,8 @@ func (p platform) program() string {
 	switch p.os {
 	case "windows":
 		return "crosstalk.exe"
-	case "js":
-		return "crosstalk.wasm"
 	}
 	return "crosstalk"
-}
-
-// source returns the package of the program.
-func (p platform) source() string {
-	if p.os == "js" {
-		return "./guard/wasm"
-	}
-	return "./cmd/crosstalk"
 }
 
 func names(list []platform) (names []string) {
@@ -150,7 +138,7 @@ func (r release) build(p platform) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, p.program())
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X 'main.revision="+r.revision+"'",
-		"-o", program, p.source())
+		"-o", program, "./cmd/crosstalk")
 	c.Dir, c.Env = r.tree, p.environment()
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %v: %w\n%s", p, err, out)
@@ -226,7 +214,7 @@ func linked(tree string, p platform) (map[string][]string, error) {
 	}
 	add("Go", strings.TrimSpace(root))
 	list, err := goCommand(tree, p, "list", "-deps", "-f",
-		"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", p.source())
+		"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", "./cmd/crosstalk")
 	if err != nil {
 		return nil, err
 	}

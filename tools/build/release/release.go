@@ -109,9 +109,6 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 		if err != nil {
 			return nil, err
 		}
-		if p.tag == "" {
-			continue
-		}
 		wheel, err := r.wheel(p, program, notices)
 		if err == nil {
 			err = save(r.wheelName(p), wheel)
@@ -134,7 +131,7 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 	return names, errors.Join(os.Chmod(dir, 0o755), os.Rename(dir, out))
 }
 
-// archive is a tar.gz, for Windows a zip, of one folder: the program, what loads it, the licence and notices, and the
+// archive is a tar.gz, for Windows a zip, of one folder: the program, the licence and notices, and the
 // manual.
 func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
 	manual, err := git(r.tree, "ls-files", "LICENSE", "README.md", "CHANGELOG.md", "docs")
@@ -145,15 +142,6 @@ func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
 	var sources [][2]string // name and path
 	for _, name := range strings.Fields(manual) {
 		sources = append(sources, [2]string{name, filepath.Join(r.tree, name)})
-	}
-	if p.os == "js" {
-		root, err := goCommand(r.tree, p, "env", "GOROOT")
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources,
-			[2]string{"crosstalk.mjs", filepath.Join(r.tree, "guard", "wasm", "crosstalk.mjs")},
-			[2]string{"wasm_exec.js", filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js")})
 	}
 	for _, s := range sources {
 		data, err := os.ReadFile(s[1])

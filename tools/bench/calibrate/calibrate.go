@@ -1,6 +1,4 @@
-// Package calibrate measures models with known truth, as a phantom calibrates a scanner: it compares figures with the
-// truth and counts how often the intervals cover it.
-package calibrate
+package main
 
 import (
 	"cmp"
@@ -9,7 +7,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"text/tabwriter"
 
 	"crosstalk"
@@ -17,7 +14,6 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/statusline"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/stats"
 	"crosstalk/measure/wordlist"
@@ -32,33 +28,15 @@ import (
 
 // Result is a calibration of one figure at one setting of the reference model.
 type Result struct {
-	Measure   string             `json:"measure"`
-	Model     string             `json:"model"`
-	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
-	Estimate  crosstalk.Estimate `json:"estimate"` // for the first seed
-	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // mean of the figure over the seeds where it is defined
-	Coverage  float64            `json:"coverage"` // share of seeds with an interval that covers the truth
-	Certainty stats.Interval     `json:"certainty"`
-	Width     float64            `json:"width"` // mean width of the intervals
-}
-
-// seedKey is the context key of a function that is called after the measurement of each seed, by several goroutines.
-type seedKey struct{}
-
-// Show returns a context with which calibrations show on w, if it is a terminal, which seed of each model is being
-// measured, until stop is called.
-func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ context.Context, stop func()) {
-	line := statusline.New(w)
-	if !line.Terminal() {
-		return ctx, func() {}
-	}
-	var n atomic.Int64
-	return context.WithValue(ctx, seedKey{}, func() { n.Add(1) }), line.Repeat(func() {
-		if n := int(n.Load()); n > 0 {
-			line.Show(fmt.Sprintf("%s: seed %d of %d", instrument, (n-1)%seeds+1, seeds))
-		}
-	})
+	Measure   string
+	Model     string
+	Truth     float64            // expectation under the model and the measure, by enumeration
+	Estimate  crosstalk.Estimate // for the first seed
+	Seeds     int
+	Mean      float64 // mean of the figure over the seeds where it is defined
+	Coverage  float64 // share of seeds with an interval that covers the truth
+	Certainty stats.Interval
+	Width     float64 // mean width of the intervals
 }
 
 // calibration defines how the figures of an instrument are compared with the truth.
@@ -86,9 +64,6 @@ func (c calibration) run(ctx context.Context, seeds int) ([]Result, error) {
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
 				estimates[seed], err = c.measure(ctx, uint64(seed))
-			}
-			if done, ok := ctx.Value(seedKey{}).(func()); ok {
-				done()
 			}
 			return err
 		})
@@ -266,21 +241,8 @@ func Verdict(results []Result) error {
 	return nil
 }
 
-// Formats lists the formats of Write.
-var Formats = []string{"table", "json"}
-
-// Write writes results as a table or as JSON (crosstalk/calibration/v1).
-func Write(w io.Writer, format string, results []Result) error {
-	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
-		return err
-	}
-	if format == "json" {
-		document := struct {
-			Schema  string   `json:"schema"`
-			Results []Result `json:"results"`
-		}{"crosstalk/calibration/v1", results}
-		return report.WriteJSON(w, format, document, results)
-	}
+// write writes results as a table.
+func write(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
 	for _, r := range results {

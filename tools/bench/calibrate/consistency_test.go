@@ -1,10 +1,8 @@
-package calibrate
+package main
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"sync/atomic"
 	"testing"
 
 	"crosstalk"
@@ -62,14 +60,5 @@ func TestConsistency(t *testing.T) {
 	if _, err := coverConsistency(bg, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 2},
 		1); err == nil {
 		t.Error("calibrated what is no probability")
-	}
-}
-
-func TestOnSeed(t *testing.T) {
-	var n atomic.Int32
-	ctx := context.WithValue(bg, seedKey{}, func() { n.Add(1) })
-	if _, err := coverConsistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2},
-		7); err != nil || n.Load() != 7 {
-		t.Errorf("%d seeds were reported: %v", n.Load(), err)
 	}
 }
