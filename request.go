@@ -155,6 +155,9 @@ const (
 // Thinking is the Reason of an answer that is empty because the model thought and said nothing.
 const Thinking = "thinking"
 
+// Mixed is the Reason of a recorded text in which the model's thoughts cannot be told from its answer.
+const Mixed = "thoughts and answer in one text"
+
 // Answer is the outcome of one request.
 type Answer struct {
 	Key       Key             `json:"key"` // set by whoever asked

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/internal/parallel"
 	"crosstalk/internal/table"
@@ -291,6 +292,10 @@ func (o Options) confusion(c recorded.Confusion, expect string) verdict {
 	var err error
 	if v.Response, err = request.Check(o.Checker); err != nil || c.Unjudged != "" && expect != guard.User {
 		v.Response = guard.Response{ID: v.ID, Judgement: guard.Unknown()}
+	}
+	if c.Answer.Reason == crosstalk.Mixed {
+		v.Response = guard.Response{ID: v.ID, Judgement: guard.Unknown()}
+		v.NotJudged = crosstalk.Mixed
 	}
 	return v
 }

@@ -156,6 +156,9 @@ func ofReasoning(t *testing.T, in confusion.Instrument, all *[]crosstalk.Observa
 		a.Reasoning = a.Text
 		observations = append(observations, in.Score(item, sample, a)...)
 	}
+	mixed := said("Thinking: Das ist eine Antwort.")
+	mixed.Reason = crosstalk.Mixed
+	observations = append(observations, in.Score(item, 5, mixed)...)
 	*all = append(*all, observations...)
 	return sumUp(t, confusion.Kind(), in.Rules(), observations, confusion.By)
 }

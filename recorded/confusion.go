@@ -68,8 +68,16 @@ func (r Reading) confusion(a answered) (Confusion, error) {
 	v := a.Values
 	c := Confusion{Where: where(a.Row), ID: v["id"], Model: v["model"], Answer: Answer(v["completion"]),
 		Said: a.turns, Rules: a.rules}
-	if a.failed {
+	switch {
+	case a.failed:
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
+	case a.mixed:
+		c.Answer.Reason = crosstalk.Mixed
+	case a.reasoning != "":
+		c.Answer.Reasoning = strings.TrimSpace(a.reasoning + "\n\n" + c.Answer.Reasoning)
+		if c.Answer.Status == crosstalk.Empty {
+			c.Answer.Reason = crosstalk.Thinking
+		}
 	}
 	err := cmp.Or(refuseLists(a.Row, confusionTexts), refuseObjects(a.Row))
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"crosstalk/internal/table"
+	"crosstalk/model/thoughts"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -234,15 +235,17 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 	columns := members(string(test.Metadata))
 	maps.Copy(columns, members(cmp.Or(row.Values["vars"], string(test.Vars))))
 	turns := conversation(prompt.Raw)
+	answer, reasoning, told := thoughts.Promptfoo(textOf(response.Output))
 	values := map[string]string{
-		"completion": textOf(response.Output), "model": cmp.Or(provider.Label, provider.ID), templateColumn: prompt.Label,
+		"completion": answer, "model": cmp.Or(provider.Label, provider.ID), templateColumn: prompt.Label,
 		"id": "test-" + row.Values["testIdx"] + "/prompt-" + row.Values["promptIdx"],
 	}
 	if prompt.Label == prompt.Raw {
 		delete(values, templateColumn)
 	}
 	failed := response.Output == nil && row.Values["error"] != ""
-	return columns, []reply{{values: values, turns: turns, cluster: "test-" + row.Values["testIdx"], failed: failed}}, nil
+	return columns, []reply{{values: values, turns: turns, cluster: "test-" + row.Values["testIdx"], failed: failed,
+		reasoning: reasoning, mixed: !told}}, nil
 }}
 
 // templateColumn is promptfoo's prompt before variables are filled in.
@@ -275,12 +278,14 @@ var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row)
 			if !slices.Contains(templates, m[2]) {
 				templates = append(templates, m[2])
 			}
-			values := map[string]string{"completion": row.Values[column], "model": m[1], templateColumn: m[2],
+			answer, reasoning, told := thoughts.Promptfoo(row.Values[column])
+			values := map[string]string{"completion": answer, "model": m[1], templateColumn: m[2],
 				"id": fmt.Sprintf("%s/prompt-%d", strings.Join(test, "/"), slices.Index(templates, m[2]))}
 			if prompt, ok := fill(m[2], columns); ok {
 				values["prompt"] = prompt
 			}
-			replies = append(replies, reply{values: values, cluster: strings.Join(test, "/")})
+			replies = append(replies, reply{values: values, cluster: strings.Join(test, "/"), reasoning: reasoning,
+				mixed: !told})
 		case replies == nil && column != "":
 			columns[column] = row.Values[column]
 			test = append(test, row.Values[column])

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -11,6 +12,7 @@ import (
 
 	"crosstalk/internal/nearest"
 	"crosstalk/internal/table"
+	"crosstalk/model/thoughts"
 )
 
 // Reading specifies how to read files of answers. The zero value reads files with our own column names.
@@ -42,6 +44,9 @@ type reply struct {
 	turns   []string          // the user's messages before the answer; nil: the prompt
 	rules   string            // the system messages before it
 	failed  bool              // an error was recorded instead of an answer
+	mixed   bool              // the answer contains thoughts, and where they end is unknown
+
+	reasoning string // recorded apart from the answer
 }
 
 // layout describes the content of a kind of row.
@@ -123,6 +128,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 		var names map[string]string // including guesses
 		said := places{of: r.Columns, file: path}
 		empty := true
+		mixed, firstMixed := 0, "" // answers that contain thoughts
 		for row, err := range rows {
 			if err == nil && row.Blank() {
 				continue
@@ -163,10 +169,19 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 			}
 			for _, reply := range replies {
 				empty = false
-				if !yield(r.answer(row, named, names, reply), nil) {
+				answer := r.answer(row, named, names, reply)
+				if answer.mixed {
+					mixed++
+					firstMixed = cmp.Or(firstMixed, where(row))
+				}
+				if !yield(answer, nil) {
 					return
 				}
 			}
+		}
+		if mixed > 0 && r.Note != nil {
+			r.Note(fmt.Sprintf("%s: answers that are not checked: %d: %s (first in %s)", path, mixed, thoughts.PromptfooMixed,
+				firstMixed))
 		}
 		if err := said.done(r.Note); err != nil {
 			yield(answered{}, err)
@@ -204,6 +219,9 @@ func (r Reading) layoutOf(row table.Row) layout {
 }
 
 func (r Reading) answer(row table.Row, columns, names map[string]string, of reply) answered {
+	if names["completion"] != "" { // the user named another text
+		of.mixed, of.reasoning = false, ""
+	}
 	a := answered{row, of}
 	a.Values = columns
 	if of.values != nil {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/guard"
+	"crosstalk/model/thoughts"
 )
 
 // Paths of gateways.
@@ -178,7 +179,11 @@ func (s *server) promptfoo(r *http.Request, data []byte) (any, error) {
 	if err != nil || in.Output == nil {
 		return nil, errors.New("expected what promptfoo's webhook assertion sends: an object with output and context")
 	}
-	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Prompt: in.Context.Prompt}
+	answer, _, told := thoughts.Promptfoo(strings.Join(texts(in.Output), "\n"))
+	if !told {
+		return nil, &refusal{http.StatusBadRequest, mixed, thoughts.PromptfooMixed}
+	}
+	record := guard.Request{Text: answer, Prompt: in.Context.Prompt}
 	var named string
 	json.Unmarshal(in.Context.Vars["language"], &named) // ignored unless it is a string
 	record.Language = cmp.Or(r.URL.Query().Get("language"), named, s.Language, guard.User)

@@ -58,7 +58,7 @@ type verdictOf struct {
 
 func newMetrics() *metrics {
 	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[string]int{},
-		passed: map[string]int{noJSON: 0, badLanguage: 0, large: 0, late: 0, busy: 0}, alarms: map[string]int{},
+		passed: map[string]int{noJSON: 0, badLanguage: 0, large: 0, late: 0, busy: 0, mixed: 0}, alarms: map[string]int{},
 		models: map[string]bool{}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -68,5 +69,25 @@ tests:
 			r.GradingResult.ComponentResults[0].Reason != reason {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// promptfoo sends what a model thought before its answer: it is not judged. Where the end of the thoughts is unknown,
+// the answer is not checked.
+func TestPromptfooThoughts(t *testing.T) {
+	const thinking = `{"output":"Thinking: The user asks when the order will arrive.\n\n`
+	url := serving(t, Options{})
+	for _, c := range []struct{ body, want string }{
+		{thinking + german + `"}`, `{"pass":true,"reason":"the answer is in de","score":1}`},
+		{thinking + english + `"}`, `"pass":false`},
+		{thinking + `I should say Thursday.\n\n` + german + `"}`, `"reason":"not checked: promptfoo wrote the model's thoughts`},
+	} {
+		if status, got := post(t, url+promptfooPath+"?language=de", c.body); status != 200 || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %d %s", c.body, status, got)
+		}
+	}
+	status, got := post(t, serving(t, Options{Block: true})+promptfooPath+"?language=de", thinking+`So.\n\n`+german+`"}`)
+	if status != 400 || !strings.Contains(got, "showThinking: false") {
+		t.Errorf("%d %s", status, got)
 	}
 }

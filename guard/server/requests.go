@@ -186,6 +186,7 @@ const (
 	large       = "size"
 	late        = "time"
 	busy        = "busy"
+	mixed       = "thoughts"
 )
 
 var said = map[string]string{
@@ -194,6 +195,7 @@ var said = map[string]string{
 	large:       "it is too large",
 	late:        "it took too long",
 	busy:        "there were too many requests at a time",
+	mixed:       "it cannot be told from the model's thoughts",
 }
 
 // errBusy reports that there is no memory for a request's body, or its response, at the moment.

@@ -46,12 +46,13 @@ const (
 	NucleusSize  = "nucleus_size"  // fewest tokens that reach the probability top-p together
 
 	// Reasons why an answer with text has no value.
-	CannotTell  = "cannot tell"  // too little prose, or the same in both languages
-	Unchecked   = "unchecked"    // the same under the paper's protocols: no line is long enough to check
-	LineError   = "line error"   // words are not checked: the answer is not in the expected language anyway
-	NoLanguage  = "no language"  // the expected language is unknown, or the identifier does not support it
-	NoReasoning = "no reasoning" // the answer has none, or it was not recorded separately
-	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or a text that does not match them
+	CannotTell  = "cannot tell"         // too little prose, or the same in both languages
+	Unchecked   = "unchecked"           // the same under the paper's protocols: no line is long enough to check
+	LineError   = "line error"          // words are not checked: the answer is not in the expected language anyway
+	NoLanguage  = "no language"         // the expected language is unknown, or the identifier does not support it
+	NoReasoning = "no reasoning"        // the answer has none, or it was not recorded separately
+	Mixed       = "mixed with thoughts" // where the model's thoughts end is unknown (crosstalk.Mixed)
+	NoLogprobs  = "no logprobs"         // the model returned no log probabilities, or a text that does not match them
 
 	// Findings in an answer (Marchisio et al. 2024, section 1).
 	FullAnswer  = "full answer" // every checked line is in another language

@@ -32,6 +32,7 @@ type estimator struct {
 //	cannot_tell   too little prose, or alike in both languages
 //	unchecked     no line was long enough, under the paper's protocols
 //	no_reasoning  the part that is scored is missing
+//	mixed_with_thoughts   a recorded answer cannot be told from the model's thoughts
 //	no_language   the expected language is unknown, or the identifier does not know it
 //	full_answer, line   the answer has a line error: in all checked lines, in some
 //	word          the answer has a word error

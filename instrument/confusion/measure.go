@@ -195,6 +195,8 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	switch {
 	case item.Prompt.Language == "":
 		notScored = NoLanguage
+	case answer.Reason == crosstalk.Mixed:
+		notScored = Mixed
 	case in.Part == Reasoning && answer.Reasoning != "":
 		text = answer.Reasoning
 	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
