@@ -86,6 +86,8 @@ func (s summary) df(rho float64) float64 {
 // Satterthwaite's over the parts, at most the number of clusters less one where parts share clusters. With finite
 // bounds, which apply to every mean and to f, the interval is on the logit scale. Where no variance shows, it
 // is as in Mean, on the effective n that f's weights give; so it is, with a warning, where a part has one cluster.
+// Parts that are each constant but differ are not equal values: that a part of few clusters is constant says little
+// about it, and a mean of rates that differ varies at most as one of equal rates does (Hoeffding 1956).
 // The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
@@ -100,7 +102,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 		means[k] = sums[k].mean
 		e.N += c.n
 		bad += c.bad
-		equal = equal && c.lo == c.hi
+		equal = equal && c.lo == c.hi && c.lo == parts[0].lo
 		outside = outside || c.n > 0 && (c.lo < bounds.Low || c.hi > bounds.High)
 	}
 	var shared bool

@@ -115,6 +115,19 @@ func TestCombineOfDegenerateParts(t *testing.T) {
 	}
 }
 
+// Rates of parts of one item each are a binomial: half of 50 wrong is between 36 and 65 %, as Clopper and Pearson say.
+func TestCombineOfLoneItems(t *testing.T) {
+	var parts []*Clusters
+	for i := range 50 {
+		c := new(Clusters)
+		c.Add(Cluster(i), indicator(i%2 == 0))
+		parts = append(parts, c)
+	}
+	e, binomial := Combine(parts, macro, Proportion, 0.95), ClopperPearson(25, 50, 0.95)
+	near(t, "low", e.Interval.Low, binomial.Low, 1e-9)
+	near(t, "high", e.Interval.High, binomial.High, 1e-9)
+}
+
 func indicator(b bool) float64 {
 	if b {
 		return 1
