@@ -70,6 +70,9 @@ type Options struct {
 	Apart     int               // further statements that Comparison.Together must hold with
 }
 
+// Default are the options that commands and pages start from.
+var Default = Options{Level: 0.95, Seed: 1, Adjust: Holm}
+
 // Adjustments of p-values: they bound the probability of any false difference, or the share of false ones.
 const (
 	Holm = "holm"

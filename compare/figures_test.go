@@ -150,13 +150,11 @@ func TestRefusedOptions(t *testing.T) {
 	}
 	reference := func(text string) error { _, err := ParseReference(text); return err }
 	table := func(format string, table pivot.Table, o Options) error {
-		return WriteTable(nil, format, []string{"nowhere"}, &table, nil, o)
+		return writeTable(nil, format, []string{"nowhere"}, &table, nil, o)
 	}
 	rows := pivot.Table{Rows: []string{"model"}}
 	beside := func(name string) error {
-		o := pivot.Options{Rows: []string{"model"}}
-		o.Beside = []string{name}
-		return writePivot(&bytes.Buffer{}, "table", compared(), o, nil)
+		return table("table", pivot.Table{Rows: rows.Rows, Beside: []string{name}}, Options{})
 	}
 	one := pairsWith(1, 2, 30).run(t)
 	compared := func(o Options) error { _, err := Runs([]Run{one}, o); return err }
@@ -198,7 +196,7 @@ func TestRefusedOptions(t *testing.T) {
 		{table("table", pivot.Table{Rows: rows.Rows, Beside: []string{pivot.Change}}, Options{}), "with change: figures of a comparison are changes themselves"},
 		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and --adjust"},
 		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("p"), ""},
+		{beside("p"), "nowhere is not a run directory: expected one written by 'crosstalk run'"},
 		{compared(Options{Measures: []string{"x"}}), `unknown measure "x"; did you mean m? choose one of: m`},
 		{compared(Options{Across: []string{"x"}}), `unknown signature field "x"; choose one of: all, suite, version`},
 		{compared(Options{Across: []string{"all"}}), ""},

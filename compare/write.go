@@ -34,7 +34,7 @@ func (r Result) table() report.Table {
 		unit, reference = units[0], "reference "+units[0]
 	}
 	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference",
-		fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
+		report.LevelText(r.Level)+" interval", "p", "n", "clusters", "left out", "detectable")
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
@@ -66,7 +66,7 @@ func (r Result) table() report.Table {
 			return "signature: " + c.Signature + "; the other differs in " + strings.Join(c.Across, ", ")
 		}
 		return "signature: " + c.Signature
-	}), report.Warnings(names, warnings), refusals(r.Refused))
+	}), report.Warnings(names, warnings), r.NotCompared())
 	return t
 }
 
@@ -81,23 +81,44 @@ var methods = map[string]string{"sign-flip": "sign-flip permutation test over cl
 	"score":    "score test of unpaired rates",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
-func (r Result) tests() string {
-	if r.Family == 1 {
-		return "this test alone"
+// Adjusted describes how p-values are: "adjusted by Holm's method over 4 tests".
+func (r Result) Adjusted() string {
+	method, tests := "Holm's method", fmt.Sprintf("%d tests", r.Family)
+	if r.Adjustment == BH {
+		method = "Benjamini and Hochberg's method"
 	}
-	return fmt.Sprintf("%d tests", r.Family)
+	if r.Family == 1 {
+		tests = "this test alone"
+	}
+	return "adjusted by " + method + " over " + tests
 }
 
-func (r Result) adjustment() string {
-	if r.Adjustment == BH {
-		return "Benjamini and Hochberg's method"
+// UnpairedNote explains the counts of comparisons that are not paired.
+const UnpairedNote = "unpaired: too few items in common, so n counts the items of both sides"
+
+// NamesOf names comparisons by what differs between them, except the measure: conditions and groups. The name is
+// empty if nothing does.
+func (r Result) NamesOf(shown []Comparison) []string {
+	subjects := make([]Subject, len(shown))
+	for i, c := range shown {
+		subjects[i] = c.Subject
+		subjects[i].Measure = ""
 	}
-	return "Holm's method"
+	t := layout(named(subjects, r.Names))
+	names := make([]string, len(shown))
+	for i, row := range t.Rows {
+		for j, value := range row {
+			if column := t.Header[j]; column != "" {
+				names[i] = strings.TrimPrefix(names[i]+" · "+crosstalk.Words(column)+" "+value, " · ")
+			}
+		}
+	}
+	return names
 }
 
 func (r Result) legend() []string {
 	alpha := 100 * (1 - r.Level)
-	tests, strictest := r.tests(), "this"
+	strictest := "this"
 	if r.Adjustment == BH {
 		strictest = "Holm's"
 	}
@@ -108,18 +129,21 @@ func (r Result) legend() []string {
 	notes := []string{
 		fmt.Sprintf("difference: in percentage points%s; ~: not significant at %.2g %%, but a true difference below "+
 			"detectable may well exist", other, alpha),
-		fmt.Sprintf("p: adjusted by %s over %s; detectable: the difference found with 80 %% power after %s "+
-			"adjustment, - with too few clusters to find any", r.adjustment(), tests, strictest),
+		fmt.Sprintf("p: %s; detectable: the difference found with 80 %% power after %s adjustment, "+
+			"- with too few clusters to find any", r.Adjusted(), strictest),
 		"interval: for each difference separately, not adjusted",
 	}
 	for _, method := range ordered.Distinct(r.Comparisons, func(c Comparison) string { return c.Method }) {
 		notes = append(notes, "test: "+methods[method])
 	}
 	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Paired }) {
-		notes = append(notes, "unpaired: too few items in common, so n counts the items of both sides")
+		notes = append(notes, UnpairedNote)
 	}
 	return notes
 }
+
+// NotCompared lists what was refused, as notes.
+func (r Result) NotCompared() []string { return refusals(r.Refused) }
 
 // refusals lists each reason, or set of fields, once.
 func refusals(refused []Refusal) (notes []string) {
@@ -288,56 +312,56 @@ func withoutRun(subjects []Subject) []Subject {
 // againstColumn is the reference's column in tables of rows and columns.
 const againstColumn = "against"
 
-// WriteTable compares the figures that a table needs and writes the differences in one of report.Formats: laid out by
-// the table or, if it has no rows and columns, as Write does. by lists the columns of groups, if o.Groups.
-func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
-	if t.Spread != nil && !report.ForPeople(format) {
-		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
+// OfTable compares the figures that a table of this format needs. by lists the columns of groups, if o.Groups.
+func OfTable(format string, paths []string, t *pivot.Table, by []string, o Options) (Result, error) {
+	switch {
+	case t.Spread != nil && !report.ForPeople(format):
+		return Result{}, crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
+	case o.Groups && t.LaidOut():
+		return Result{}, pivot.ErrTwoGroupings
 	}
-	if o.Groups && t.LaidOut() {
-		return pivot.ErrTwoGroupings
-	}
-	if slices.Contains(t.Beside, pivot.Change) {
-		return crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", pivot.Change)
+	for _, name := range t.Beside {
+		switch name {
+		case pivot.Change:
+			return Result{}, crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", name)
+		case "holm", "bh":
+			return Result{}, crosstalk.BadOption("with",
+				" %s: p-values of differences are adjusted already: use --with p and --adjust", name)
+		}
 	}
 	if err := t.Complete(); err != nil {
-		return err
+		return Result{}, err
 	}
 	runs, err := openFigures(paths, t.Figures(by, nil))
 	if err != nil {
-		return err
+		return Result{}, err
 	}
 	o.Groups = o.Groups || t.LaidOut()
 	result, err := Runs(runs, o)
 	if err != nil {
-		return err
+		return Result{}, err
 	}
-	if !t.LaidOut() {
-		if result.Names, err = t.NamesOf(paths); err != nil {
-			return err
-		}
-		return Write(w, format, result)
+	result.Names, err = t.NamesOf(paths)
+	return result, err
+}
+
+// WriteTable writes the result of OfTable in one of report.Formats: laid out by the table or, if it has no rows and
+// columns or the format is for programs, as Write does.
+func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, r Result) error {
+	if !t.LaidOut() || !report.ForPeople(format) {
+		return Write(w, format, r)
 	}
 	layout, err := t.Layout(paths)
 	if err != nil {
 		return err
 	}
 	layout.Compete = nil // no difference is better than another
-	return writePivot(w, format, result, layout, t.Spread)
+	return writePivot(w, format, r, layout, t.Spread)
 }
 
-// writePivot writes the differences by rows and columns in a format for people; otherwise it writes the result as Write
-// does. Over the values of the columns in spread, if any, it shows the least, the mean and the greatest difference.
+// writePivot writes the differences by rows and columns. Over the values of the columns in spread, if any, it shows the
+// least, the mean and the greatest difference.
 func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
-	if !report.ForPeople(format) {
-		return Write(w, format, r)
-	}
-	for _, name := range o.Beside {
-		if name == "holm" || name == "bh" {
-			return crosstalk.BadOption("with", " %s: p-values of differences are adjusted already: use --with p and --adjust",
-				name)
-		}
-	}
 	o.Subtitle = "difference"
 	o.Text = func(e crosstalk.Estimate) string {
 		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
@@ -355,8 +379,7 @@ func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []
 	}
 	for i := range tables {
 		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that "+
-			"there is no difference; "+
-			"p is adjusted by %s over %s", 100*(1-r.Level), r.adjustment(), r.tests())}, tables[i].Notes, refusals(r.Refused))
+			"there is no difference; p is %s", 100*(1-r.Level), r.Adjusted())}, tables[i].Notes, r.NotCompared())
 	}
 	return report.WriteTables(w, format, tables)
 }

@@ -141,11 +141,14 @@ func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, str
 func Level(estimates []crosstalk.Estimate) string {
 	for _, e := range estimates {
 		if e.Interval != nil {
-			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
+			return LevelText(e.Interval.Level)
 		}
 	}
 	return "95 %"
 }
+
+// LevelText formats a level: "95 %".
+func LevelText(level float64) string { return strconv.FormatFloat(100*level, 'g', 4, 64) + " %" }
 
 func pValue(t *crosstalk.Test) string {
 	if t == nil {

@@ -28,6 +28,7 @@ type side struct {
 	Conditions []option
 	Condition  map[string]string // the chosen one
 	at         int               // index of the condition in the run
+	wanted     map[string]string // of the condition that is chosen by default; nil: the first
 	open       openRun
 	columns    []index.Column
 }
@@ -149,7 +150,9 @@ func (s *Server) pair(r *http.Request, p *comparePage) error {
 	}
 	query := url.Values{"a": {p.B.Run.ID}, "b": {p.A.Run.ID}, "ac": {strconv.Itoa(p.B.at)}, "bc": {strconv.Itoa(p.A.at)}}
 	p.Swap = "/compare?" + query.Encode()
-	p.Figures = s.figures.of(r.Context(), p.A, p.B)
+	if p.Figures == nil {
+		p.Figures = s.figures.of(r.Context(), p.A, p.B)
+	}
 	return p.fill(r)
 }
 
@@ -166,6 +169,9 @@ func (x *side) choose(r *http.Request) error {
 	x.at, err = strconv.Atoi(query.Get(x.Name + "c"))
 	if err != nil && x.Name == "b" && cmp.Or(query.Get("b"), query.Get("a")) == query.Get("a") && len(conditions) > 1 {
 		x.at = 1
+	}
+	if x.wanted != nil {
+		x.at = slices.IndexFunc(conditions, func(c map[string]string) bool { return crosstalk.HasAll(x.wanted, c) })
 	}
 	if x.at < 0 || x.at >= len(conditions) {
 		x.at = 0

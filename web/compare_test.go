@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/compare"
+	"crosstalk/report/pivot"
 	"crosstalk/run"
 )
 
@@ -147,6 +150,39 @@ func TestCompare(t *testing.T) {
 	}
 	if body := get(s, "/compare?a="+old+"&b="+idOf("other")).Body.String(); !strings.Contains(body, "measure different things") {
 		t.Error(body)
+	}
+}
+
+// The page shows what the command prints with its default flags, digit by digit.
+func TestComparisonEqualsCommand(t *testing.T) {
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "old"), filepath.Join(dir, "new")}
+	judgedRun(t, paths[0], judged("m", strings.Repeat("rrrwrrrrrr", 9)))
+	judgedRun(t, paths[1], judged("m", strings.Repeat("wwrrwrrrrw", 9)))
+	var printed strings.Builder
+	result, err := compare.OfTable("table", paths, &pivot.Table{}, nil, compare.Default)
+	if err == nil {
+		err = compare.WriteTable(&printed, "table", paths, &pivot.Table{}, result)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("old"))
+	built(t, s, idOf("new"))
+	page := ""
+	for strings.Contains(page, "are being computed") || page == "" {
+		page = get(s, "/compare?a="+idOf("old")+"&b="+idOf("new")).Body.String()
+	}
+	row := regexp.MustCompile(`(?s)<tr><th scope="row".*?</tr>`).FindString(page)
+	for _, cell := range regexp.MustCompile(`data-label="(?:Before|After|Difference|95 % interval|p|Items)"[^>]*>(?:<b>)?([^<]+)`).
+		FindAllStringSubmatch(row, -1) {
+		if !strings.Contains(printed.String(), " "+html.UnescapeString(cell[1])+" ") {
+			t.Errorf("%s is not in\n%s", cell[1], &printed)
+		}
+	}
+	if !strings.Contains(html.UnescapeString(page), result.Adjusted()) || strings.Count(row, "data-label") != 7 {
+		t.Errorf("the page: %s", page)
 	}
 }
 

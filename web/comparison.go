@@ -16,18 +16,16 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
-	"crosstalk/instrument"
 	"crosstalk/internal/rescue"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 	"crosstalk/report/page"
 	"crosstalk/run"
-	"crosstalk/study"
 )
 
-// WriteComparison writes the page /compare as one file: two runs, or one with several conditions, with their figures
-// and the first 200 items that changed.
-func WriteComparison(ctx context.Context, w io.Writer, before, after string) (err error) {
+// WriteComparison writes the page /compare as one file: the result of comparing two runs, or the conditions of one, and
+// the first 200 items that changed between the conditions of its first figure.
+func WriteComparison(ctx context.Context, w io.Writer, before, after string, result compare.Result) (err error) {
 	cache, err := os.MkdirTemp("", "crosstalk-compare-")
 	if err != nil {
 		return err
@@ -39,7 +37,16 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 	if before != after {
 		names = run.Names([]string{before, after})
 	}
-	p := comparePage{A: side{Name: "a", Title: "before"}, B: side{Name: "b", Title: "after"}}
+	if len(result.Comparisons) == 0 {
+		return errors.New("there is nothing to compare")
+	}
+	first := result.Comparisons[0]
+	if run := first.Reference[compare.RunColumn]; run != "" && run == names[1] { // the reference is what was before
+		before, after, names[0], names[1] = after, before, names[1], names[0]
+	}
+	figures := tableOf(result, result.Comparisons)
+	p := comparePage{A: side{Name: "a", Title: "before", wanted: first.Reference},
+		B: side{Name: "b", Title: "after", wanted: first.Condition}, Figures: &figures}
 	p.frame = frame{Title: names[0] + " and " + names[1], Lead: "The same item side by side, before and after.",
 		Static: true}
 	for i, x := range []struct {
@@ -69,34 +76,29 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 	if err := s.pair(r, &p); err != nil {
 		return err
 	}
-	switch {
-	case p.Problem+p.Index != "":
+	if p.Problem+p.Index != "" {
 		return errors.New(p.Problem + p.Index)
-	case p.Figures == nil: // they take a long time
-		figures, err := compareFigures(p.A, p.B)
-		if err != nil {
-			return err
-		}
-		p.Figures = &figures
 	}
 	return templates().ExecuteTemplate(w, "compare.html", &p)
 }
 
 // figureTable contains the differences between the figures of two sides.
 type figureTable struct {
-	Rows    []figureRow
-	Notes   []string
-	Problem string // why there are none
+	Rows     []figureRow
+	Level    string // of the intervals: "95 %"
+	Adjusted string // how p-values are
+	Notes    []string
+	Problem  string // why there are none
 }
 
 type figureRow struct {
 	page.Meaning
-	Of            string // the group
+	Of            string // the group, and the conditions if there are several
 	Before, After string
 	Difference    string // with sign; "~" if no difference is shown
 	Interval      string
 	P, N          string
-	Verdict       string // "better", "worse", "no difference shown"
+	Verdict       string // "better", "worse", "no difference shown", "nothing to compare"
 	Better, Worse bool
 }
 
@@ -164,73 +166,83 @@ func (c *comparisons) start(a, b side) *comparison {
 	return k
 }
 
+// compareFigures compares two sides as the command compare does with its default flags and --across all. Where these
+// do not compare the two conditions, the one of a is the reference.
 func compareFigures(a, b side) (t figureTable, err error) {
-	names := run.Names([]string{a.Run.path, b.Run.path})
-	var runs []compare.Run
-	reference, of := maps.Clone(a.Condition), maps.Clone(b.Condition)
-	for i, x := range []side{a, b} {
-		info, err := os.Lstat(filepath.Join(x.Run.path, "observations.jsonl"))
+	paths := []string{a.Run.path}
+	if a.Run.ID != b.Run.ID {
+		paths = append(paths, b.Run.path)
+	}
+	reference, of := map[string]string{}, map[string]string{}
+	maps.Copy(reference, a.Condition)
+	maps.Copy(of, b.Condition)
+	if names := run.Names(paths); len(names) > 1 {
+		reference[compare.RunColumn], of[compare.RunColumn] = names[0], names[1]
+	}
+	for _, path := range paths {
+		info, err := os.Lstat(filepath.Join(path, "observations.jsonl"))
 		if err != nil {
 			return t, err
 		}
 		if info.Size() > mostCompared {
 			return t, fmt.Errorf("these runs are large; use: crosstalk compare %s %s", a.Run.Name, b.Run.Name)
 		}
-		if i == 1 && a.Run.ID == b.Run.ID {
-			continue
+	}
+	options := compare.Default
+	options.Across = []string{"all"}
+	for _, options.Reference = range []map[string]string{nil, reference} {
+		runs, err := compare.Open(paths, nil)
+		if err != nil {
+			return t, err
 		}
-		runs = append(runs, compare.Run{Name: names[i], Estimates: x.Run.Estimates,
-			Observations: run.ReadObservations(x.Run.path), Settings: study.Settings(x.Run.Manifest)})
-	}
-	if len(runs) > 1 {
-		reference[compare.RunColumn], of[compare.RunColumn] = names[0], names[1]
-	}
-	result, err := compare.Runs(runs, compare.Options{Reference: reference, Across: []string{"all"}})
-	if err != nil {
-		return t, err
-	}
-	across := map[string]bool{}
-	for _, c := range result.Comparisons {
-		kind := instrument.Of(c.Measure)
-		if kind.Measure(c.Measure).ByClass || !crosstalk.HasAll(c.Condition, of) ||
-			!crosstalk.HasAll(c.Reference, reference) { // they may have more columns, within answers
-			continue
+		result, err := compare.Runs(runs, options)
+		if err != nil && len(result.Refused) == 0 {
+			return t, err
 		}
-		t.Rows = append(t.Rows, rowOfFigure(c, kind))
+		shown := slices.DeleteFunc(slices.Clone(result.Comparisons), func(c compare.Comparison) bool {
+			return !crosstalk.HasAll(c.Condition, of) || !crosstalk.HasAll(c.Reference, reference) // or more columns
+		})
+		if len(shown) > 0 {
+			return tableOf(result, shown), nil
+		}
+	}
+	t.Problem = "No figure is about both."
+	return t, nil
+}
+
+// tableOf lays out some comparisons of a result.
+func tableOf(result compare.Result, shown []compare.Comparison) figureTable {
+	t := figureTable{Level: report.LevelText(result.Level), Adjusted: result.Adjusted()}
+	across, unpaired := map[string]bool{}, false
+	for i, of := range result.NamesOf(shown) {
+		c := shown[i]
+		t.Rows = append(t.Rows, rowOfFigure(c, of))
 		for _, field := range c.Across {
 			across[field] = true
 		}
+		unpaired = unpaired || !c.Paired
 		if c.Warnings != nil {
-			last := t.Rows[len(t.Rows)-1]
+			last := t.Rows[i]
 			t.Notes = append(t.Notes, strings.TrimSuffix(last.Label+", "+last.Of, ", ")+": "+strings.Join(c.Warnings, "; "))
 		}
+	}
+	if unpaired {
+		t.Notes = append([]string{compare.UnpairedNote}, t.Notes...)
 	}
 	if len(across) > 0 {
 		t.Notes = append([]string{"The signatures differ in " + strings.Join(slices.Sorted(maps.Keys(across)), ", ") +
 			": part of a difference may come from that."}, t.Notes...)
 	}
-	if len(t.Rows) == 0 {
-		t.Problem = "No figure is about both."
-	}
-	return t, nil
+	t.Notes = append(t.Notes, result.NotCompared()...)
+	return t
 }
 
-func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
-	r := figureRow{Meaning: page.MeaningOf(c.Measure), Before: report.Value(c.ReferenceValue, c.Unit),
+func rowOfFigure(c compare.Comparison, of string) figureRow {
+	r := figureRow{Meaning: page.MeaningOf(c.Measure), Of: of, Before: report.Value(c.ReferenceValue, c.Unit),
 		After: report.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown",
-		P: report.PValue(c.Adjusted), N: count(c.N)}
-	var of []string
-	for _, by := range []map[string]string{c.Condition, c.By} {
-		for _, column := range report.Columns([]map[string]string{by}) {
-			if v := by[column]; v != crosstalk.All && (kind.Column(column).Apart || kind.Column(column).Within) {
-				of = append(of, page.Named(column, v))
-			}
-		}
-	}
-	slices.Sort(of)
-	r.Of = strings.Join(slices.Compact(of), " · ")
-	if i := c.Interval; i != nil {
-		r.Interval = report.DifferenceInterval(i, c.Unit)
+		Interval: report.DifferenceInterval(c.Interval, c.Unit), P: report.PValue(c.Adjusted), N: count(c.N)}
+	if !c.Difference.Defined() {
+		r.Difference, r.Verdict = "-", "nothing to compare"
 	}
 	if !c.Shown {
 		return r

@@ -334,9 +334,10 @@ func TestComparisonFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
+	result := comparedRuns(t, filepath.Join(dir, "old"), filepath.Join(dir, "new"))
 	write := func(ctx context.Context, before, after string) (string, error) {
 		var file strings.Builder
-		err := WriteComparison(ctx, &file, filepath.Join(dir, before), filepath.Join(dir, after))
+		err := WriteComparison(ctx, &file, filepath.Join(dir, before), filepath.Join(dir, after), result)
 		return file.String(), err
 	}
 	text, err := write(t.Context(), "old", "new")

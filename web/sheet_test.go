@@ -153,12 +153,13 @@ func TestSheetOfPages(t *testing.T) {
 	}
 	var file bytes.Buffer
 	t.Setenv("TMPDIR", t.TempDir())
-	if err := WriteComparison(t.Context(), &file, filepath.Join(dir, "old"), filepath.Join(dir, "new", "one")); err != nil {
+	result := comparedRuns(t, filepath.Join(dir, "old"), filepath.Join(dir, "new", "one"))
+	if err := WriteComparison(t.Context(), &file, filepath.Join(dir, "old"), filepath.Join(dir, "new", "one"), result); err != nil {
 		t.Fatal(err)
 	}
 	show("compare --html", 0, file.String())
 	for _, paths := range [][2]string{{"old", "leak"}, {"leak", "leak"}, {"open", "old"}, {"nosuch", "old"}} {
-		err := WriteComparison(t.Context(), &file, filepath.Join(dir, paths[0]), filepath.Join(dir, paths[1]))
+		err := WriteComparison(t.Context(), &file, filepath.Join(dir, paths[0]), filepath.Join(dir, paths[1]), result)
 		show(fmt.Sprint("compare ", paths), 0, fmt.Sprintln(err))
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 || err != nil {
@@ -276,7 +277,8 @@ func TestComparisonsKept(t *testing.T) {
 	if len(c.kept) > mostKept || c.of(t.Context(), a, a) == table {
 		t.Errorf("%d are kept", len(c.kept))
 	}
-	large := side{Run: &runEntry{ID: "l", Name: "one", path: t.TempDir()}}
+	large := side{Run: &runEntry{ID: "l", Name: "one", path: filepath.Join(t.TempDir(), "large")}}
+	judgedRun(t, large.Run.path, judged("m", "r"))
 	for size, want := range map[int64]string{mostCompared: "observations.jsonl:1: invalid",
 		mostCompared + 1: "these runs are large; use: crosstalk compare one one"} {
 		if err := os.WriteFile(filepath.Join(large.Run.path, "observations.jsonl"), []byte("odd\n"), 0o600); err != nil {

@@ -39,7 +39,7 @@ type compareFlags struct {
 }
 
 func (o *compareFlags) add(c *cobra.Command) {
-	o.level, o.seed = 0.95, 1
+	o.level, o.seed = compare.Default.Level, compare.Default.Seed
 	config.Declare(c, "", []config.Flag{
 		{Name: "by", To: &o.by,
 			Help: "also compare groups, by columns of the suite or the recorded data (default: totals only)"},
@@ -82,16 +82,20 @@ func compareCommand() *cobra.Command {
 		if err := o.apply(&options); err != nil {
 			return err
 		}
+		result, err := compare.OfTable(out.format, paths, &table.Table, o.by, options)
+		if err != nil {
+			return err
+		}
 		if html != "" {
 			err := atomicfile.Write(html, func(w io.Writer) error {
-				return web.WriteComparison(c.Context(), w, paths[0], paths[last])
+				return web.WriteComparison(c.Context(), w, paths[0], paths[last], result)
 			})
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(notes(c), "Page: %s\n", html)
 		}
-		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
+		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, result)
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
