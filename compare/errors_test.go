@@ -2,7 +2,6 @@ package compare
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -34,7 +33,6 @@ func TestErrorsOfReading(t *testing.T) {
 	for name, of := range map[string]func([]Run, Options) error{
 		"compare": func(runs []Run, o Options) error { _, err := Runs(runs, o); return err },
 		"pilot":   func(runs []Run, o Options) error { _, _, err := Pilots(runs, o); return err },
-		"vary":    func(runs []Run, o Options) error { _, err := variances(runs, o); return err },
 	} {
 		for _, c := range []struct {
 			runs []Run
@@ -44,16 +42,12 @@ func TestErrorsOfReading(t *testing.T) {
 			{[]Run{good}, Options{}, ""},
 			{[]Run{broken}, Options{}, "cut"}, {[]Run{good, broken}, Options{}, "cut"},
 			{[]Run{nothing}, Options{}, "nothing has no observations"}, {[]Run{good, nothing}, Options{}, "nothing has no observations"},
-			{[]Run{bare}, Options{}, map[bool]string{true: "the run has no figure that is a mean over items",
-				false: "there are no figures to compare"}[name == "vary"]},
+			{[]Run{bare}, Options{}, "there are no figures to compare"},
 		} {
 			err := of(c.runs, c.o)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
 			}
-		}
-		if name == "vary" {
-			continue
 		}
 		for _, o := range []Options{{Measures: []string{"nope"}}, {Across: []string{"nope"}}, {Reference: columns{"nope": "x"}},
 			{Reference: columns{"model": "nope"}}, {Pairs: []string{"a=nope"}}} {
@@ -61,13 +55,6 @@ func TestErrorsOfReading(t *testing.T) {
 				t.Errorf("%s: %+v: %v", name, o, err)
 			}
 		}
-	}
-	all, err := variances([]Run{harmonic.run(t)}, Options{})
-	if err != nil || len(all) != 2 || all[0].Measure == "lcpr" || all[1].Measure == "lcpr" {
-		t.Errorf("a harmonic mean has no items: %+v, %v", all, err)
-	}
-	if err := WriteVariances(io.Discard, "table", "nowhere", nil); err == nil {
-		t.Error("no run: no error")
 	}
 	for _, by := range [][]string{nil, {" "}} {
 		if _, err := Open([]string{"nowhere"}, by); err == nil {

@@ -2,13 +2,9 @@ package compare
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"crosstalk"
-	"crosstalk/ask"
-	"crosstalk/study"
 )
 
 // A language that one side has no value in does not take the interval from the others.
@@ -33,26 +29,4 @@ func TestUnpairedWithoutALanguage(t *testing.T) {
 	}
 	near(t, "the figure of two languages", float64(c.ReferenceValue), 0.75, 1e-12)
 	near(t, "the figure of one", float64(c.Value), 0.5, 1e-12)
-}
-
-// Variances of a run are for its totals and, by columns, for its groups too.
-func TestVariancesOfRun(t *testing.T) {
-	s, err := study.Leakage{Sweep: study.Sweep{Items: 12, Samples: 2}}.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := s.Run(t.Context(), dir, ask.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	lines := func(by []string) int {
-		var b strings.Builder
-		if err := WriteVariances(&b, "csv", dir, by); err != nil || !strings.Contains(b.String(), "leak rate") {
-			t.Errorf("by %q: %v: %s", by, err, b.String())
-		}
-		return strings.Count(b.String(), "\n")
-	}
-	if total, groups := lines(nil), lines([]string{"category"}); total != 2 || groups <= total {
-		t.Errorf("%d lines of totals, %d by category", total, groups)
-	}
 }

@@ -120,14 +120,5 @@ func TestSheet(t *testing.T) {
 		WritePower(&sheet, "table", p)
 		WritePower(&sheet, "csv", p)
 	}
-	for _, r := range []*recorded{old, alone} {
-		for _, o := range []Options{{}, {Groups: true, Measures: []string{"lpr", "score"}}} {
-			all, err := variances([]Run{r.valued(t)}, o)
-			fmt.Fprintln(&sheet, "\n== variances", err)
-			for _, format := range []string{"table", "csv"} {
-				writeVariances(&sheet, format, all)
-			}
-		}
-	}
 	golden.Check(t, "testdata/sheet.txt", golden.Rounded(sheet.String()))
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/compare"
 	"crosstalk/gate"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
@@ -45,11 +44,10 @@ func reportCommand() *cobra.Command {
 		{Name: "html", To: &r.files.HTML,
 			Help: "where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)"},
 		{Name: "figures", To: &r.files.Figures,
-			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
+			Help: "a directory for the plots as SVG and PDF and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
-		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault, "variance"},
-			Help: "print answers instead: faults (those with any fault; --only chooses, also by item), or where their " +
-				"variance is"},
+		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault},
+			Help: "print answers instead: faults (those with any fault; --only chooses, also by item)"},
 		{Name: "measure", To: &r.measures, Values: "measures",
 			Help: "print only these measures (default: all)"},
 	})
@@ -63,15 +61,9 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
 	by, wrongBy := study.ParseBy(r.by)
 	if r.answers != "" {
-		variance := r.answers == "variance"
-		name := anyGiven(c, "html", "figures", "corrected", "measure", "rows", "columns", "pool", "group", "spread")
-		switch {
-		case name != "" || len(paths) > 1 || !variance && anyGiven(c, "by") != "" || variance && anyGiven(c, "only") != "":
+		name := anyGiven(c, "html", "figures", "corrected", "measure", "rows", "columns", "pool", "group", "spread", "by")
+		if name != "" || len(paths) > 1 {
 			return usagef("--answers is of the answers of one run; no other flags but --format and --only go with it")
-		case variance && wrongBy != nil:
-			return wrongBy
-		case variance:
-			return compare.WriteVariances(c.OutOrStdout(), r.format, path, by)
 		}
 		only, err := view.Chosen(r.table.Only)
 		if err != nil {

@@ -26,25 +26,15 @@ import (
 	"crosstalk/run"
 )
 
-// The formats. CSV is flat: a column for each name in any row. Codebook describes these columns. LMEval is for
-// observations only.
+// The formats. CSV is flat: a column for each name in any row. LMEval is for observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
-	Codebook  = "codebook"
 	LMEval    = "lm-eval"
 )
 
 // Formats lists all formats, the default first.
-var Formats = []string{JSONLines, CSV, Codebook, LMEval}
-
-// writeRows writes rows in a flat format. It reads them twice.
-func writeRows(w io.Writer, format string, rows iter.Seq2[Row, error]) error {
-	if format == Codebook {
-		return writeCodebook(w, rows)
-	}
-	return WriteCSV(w, rows, first, nil)
-}
+var Formats = []string{JSONLines, CSV, LMEval}
 
 // WriteLines writes values as JSON Lines, until the first error.
 func WriteLines[T any](w io.Writer, all iter.Seq2[T, error]) error {
@@ -176,7 +166,7 @@ func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers b
 		if format == JSONLines {
 			return WriteLines(w, Mapped(j.All(), answerRow))
 		}
-		return writeRows(w, format, Mapped(j.All(), answerRow))
+		return WriteCSV(w, Mapped(j.All(), answerRow), first, nil)
 	}
 	if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s %w", path, run.ErrUnfinished)
@@ -196,7 +186,7 @@ func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers b
 	if err != nil {
 		return err
 	}
-	return writeRows(w, format, Mapped(run.ReadObservations(path), from.row))
+	return WriteCSV(w, Mapped(run.ReadObservations(path), from.row), first, nil)
 }
 
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied",

@@ -79,7 +79,7 @@ func TestJSONLines(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeRows(&b, CSV, Mapped(seq(observations()), observationRow)); err != nil {
+	if err := WriteCSV(&b, Mapped(seq(observations()), observationRow), first, nil); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll()
@@ -125,10 +125,10 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s is %v; want %v", name, got[name], want)
 		}
 	}
-	if err := writeRows(io.Discard, CSV, Mapped(seq([]journal.Record{a}), answerRow)); err != nil {
+	if err := WriteCSV(io.Discard, Mapped(seq([]journal.Record{a}), answerRow), first, nil); err != nil {
 		t.Error(err)
 	}
-	if err := writeRows(io.Discard, CSV, Mapped(seq[journal.Record](nil), answerRow)); err != nil {
+	if err := WriteCSV(io.Discard, Mapped(seq[journal.Record](nil), answerRow), first, nil); err != nil {
 		t.Errorf("nothing as CSV: %v", err)
 	}
 }
@@ -181,11 +181,9 @@ func TestErrors(t *testing.T) {
 	broken := func(yield func(crosstalk.Observation, error) bool) {
 		yield(crosstalk.Observation{Value: crosstalk.Value(math.NaN())}, errors.New("line 3"))
 	}
-	for _, format := range []string{CSV, Codebook} {
-		var b strings.Builder
-		if err := writeRows(&b, format, Mapped(broken, observationRow)); err == nil || err.Error() != "line 3" || b.Len() > 0 {
-			t.Errorf("%s: %v after %q", format, err, b.String())
-		}
+	var b strings.Builder
+	if err := WriteCSV(&b, Mapped(broken, observationRow), first, nil); err == nil || err.Error() != "line 3" || b.Len() > 0 {
+		t.Errorf("%v after %q", err, b.String())
 	}
 	if err := WriteLines(io.Discard, broken); err == nil || err.Error() != "line 3" {
 		t.Error(err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk"
 	"crosstalk/labels"
 	"crosstalk/run"
 )
@@ -44,7 +43,7 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
 		t.Errorf("%v", err)
 	}
-	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {
+	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }
@@ -92,46 +91,5 @@ func TestOrigin(t *testing.T) {
 		if strings.Join(got, " ") != want || rows[i+1][slices.Index(rows[0], "run")] != dir {
 			t.Errorf("row %d: %q; want %q", i, got, want)
 		}
-	}
-	out.Reset()
-	if err := WriteRun(&out, Codebook, dir, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"column,type,meaning,rows,values\nmeasure,text,", "\nvalue,number,", ",4,0 to 1\n",
-		"\nsample,number,", "\npeople.leakage.ann,text,", ",2,test\n", "condition.similarity,text,", ",4,s; u\n",
-		"leak_rate: Share of pairs of answers"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
-// A codebook says what every column is, lists up to twelve values, and the range of numbers.
-func TestCodebook(t *testing.T) {
-	list := observations()
-	for i := range 13 {
-		list = append(list, crosstalk.Observation{Measure: "lpr", Item: "n", Value: crosstalk.Value(-i), Finding: "line",
-			Labels: map[string]string{"many": strings.Repeat("x", i+1), "few": strings.Repeat("y", i%12+1)}})
-	}
-	var out strings.Builder
-	if err := writeRows(&out, Codebook, Mapped(seq(list), observationRow)); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]string{}
-	for _, row := range rows[1:] {
-		if values[row[0]] = row[4]; row[2] == "" {
-			t.Errorf("%s has no meaning", row[0])
-		}
-	}
-	if values["label.many"] != "more than 12" || strings.Count(values["label.few"], ";") != 11 || values["value"] != "-12 to 1" ||
-		values["spans"] != "" || values["text.concept"] == "koalas" {
-		t.Errorf("%q", values)
-	}
-	if Meaning("nothing") != "" || Meaning("label.a/b") == "" || Meaning("number.matches_3") == "" {
-		t.Error("columns by their patterns")
 	}
 }

@@ -185,7 +185,7 @@ func TestFull(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := observations()[2]
 	dir := runOf(t, "confusion", []crosstalk.Observation{o})
-	for _, format := range []string{JSONLines, CSV, Codebook} {
+	for _, format := range []string{JSONLines, CSV} {
 		if err := WriteRun(full{}, format, dir, false); err != errFull {
 			t.Errorf("%s: %v", format, err)
 		}
@@ -224,8 +224,8 @@ func (f *fullOnce) Write(b []byte) (int, error) {
 // A damaged file of a run is an error that names it, whatever is written.
 func TestDamaged(t *testing.T) {
 	for file, formats := range map[string][]string{
-		"manifest.json": {JSONLines, CSV, Codebook, LMEval, "table"}, "observations.jsonl": {JSONLines, CSV, Codebook, LMEval, "table"},
-		"estimates.json": {CSV, Codebook}, labels.File: {CSV, Codebook}, journal.Name: {LMEval, "table"},
+		"manifest.json": {JSONLines, CSV, LMEval, "table"}, "observations.jsonl": {JSONLines, CSV, LMEval, "table"},
+		"estimates.json": {CSV}, labels.File: {CSV}, journal.Name: {LMEval, "table"},
 	} {
 		t.Chdir(t.TempDir())
 		dir := runOf(t, "confusion", observations()[2:3], journal.Record{Request: crosstalk.Request{Prompt: "x"}})
@@ -235,7 +235,7 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte("{broken\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []string{JSONLines, CSV, Codebook, LMEval, "table"} {
+		for _, format := range []string{JSONLines, CSV, LMEval, "table"} {
 			write := func() error { return WriteRun(io.Discard, format, dir, false) }
 			if format == "table" {
 				write = func() error { return WriteFaults(io.Discard, format, dir, view.View{}) }

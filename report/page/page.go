@@ -249,8 +249,8 @@ func (r Report) writeRun(w io.Writer) error {
 	return r.Write(w)
 }
 
-// SaveFigures writes to a directory each plot as SVG, PDF and PNG, their captions, and the tables that write writes,
-// as CSV, markdown and LaTeX. If a defect prevents one, that is an error, but the others are written. A note lists
+// SaveFigures writes to a directory each plot as SVG and PDF, their captions, and the tables that write writes, as
+// CSV, markdown and LaTeX. If a defect prevents one, that is an error, but the others are written. A note lists
 // the files.
 func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io.Writer, format string) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -264,7 +264,6 @@ func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io
 	for _, p := range plots {
 		save(p.Name+".svg", p.WriteSVG)
 		save(p.Name+".pdf", p.WritePDF)
-		save(p.Name+".png", p.WritePNG)
 	}
 	save("plots.md", func(w io.Writer) error { return plot.WriteMarkdown(w, plots) })
 	save("plots.tex", func(w io.Writer) error { return plot.WriteLaTeX(w, plots) })
@@ -272,7 +271,7 @@ func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io
 		save("tables"+ending, func(w io.Writer) error { return write(w, format) })
 	}
 	if failed == nil {
-		fmt.Fprintf(notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and "+
+		fmt.Fprintf(notes, "%d plots (.svg, .pdf), their captions (plots.md, plots.tex) and "+
 			"tables (.csv, .md, .tex): %s\n", len(plots), dir)
 	}
 	return failed

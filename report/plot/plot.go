@@ -1,7 +1,7 @@
 // Package plot draws estimates and observations: dots, lines, heat maps, shares and token strips, with their
 // intervals. An instrument's Kind lists its charts.
 //
-// A plot is laid out once, as marks made of paths and texts, and written as SVG, PDF or PNG. In the SVG, each mark
+// A plot is laid out once, as marks made of paths and texts, and written as SVG or PDF. In the SVG, each mark
 // describes itself: its title is a sentence, and its data-* attributes are the numbers. Plots are narrow enough for a
 // phone and a column of a paper. They do not contain their title: a page or a paper prints it beside them.
 package plot
@@ -82,7 +82,7 @@ const (
 	End
 )
 
-// draw draws the shapes of a mark on a target: an SVG document, or a page of PDF or PNG.
+// draw draws the shapes of a mark on a target: an SVG document, or a page of PDF.
 func (m Mark) draw(path func(Path), text func(Text)) {
 	for _, shape := range m.Shapes {
 		switch shape := shape.(type) {

@@ -124,7 +124,7 @@ func TestSheetOfForms(t *testing.T) {
 	golden.Check(t, "testdata/forms.svg.txt", strings.NewReplacer("<path", "\n<path", "<text", "\n<text").Replace(b.String()))
 }
 
-// Pages of PDF and PNG, stroke by stroke.
+// Pages of PDF, stroke by stroke.
 func TestSheetOfStrokes(t *testing.T) {
 	line := segment(1, 2, 3, 4, "s1", 1.5)
 	line.Dash = []float64{3, 2}

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
@@ -138,14 +137,6 @@ func (f Plot) WritePDF(w io.Writer) error {
 	return err
 }
 
-// WritePNG writes the plot as an image with 300 dots per inch.
-func (f Plot) WritePNG(w io.Writer) error {
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(f.Width), vg.Length(f.Height)), vgimg.UseDPI(300))
-	f.paint(c)
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-	return err
-}
-
 func (f Plot) paint(c vg.Canvas) {
 	on := page{c, f.Height}
 	on.path(rectangle(0, 0, f.Width, f.Height, paper))
@@ -154,7 +145,7 @@ func (f Plot) paint(c vg.Canvas) {
 	}
 }
 
-// page is a PDF or PNG canvas, whose y axis points upwards.
+// page is a PDF canvas, whose y axis points upwards.
 type page struct {
 	vg.Canvas
 	height float64

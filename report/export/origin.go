@@ -1,17 +1,10 @@
 package export
 
 import (
-	_ "embed"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"maps"
-	"math"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -19,79 +12,6 @@ import (
 	"crosstalk/labels"
 	"crosstalk/run"
 )
-
-//go:embed codebook.txt
-var meanings string
-
-// Meaning describes a column of a CSV export, with its unit and range; "" for an unknown one.
-func Meaning(column string) string {
-	for line := range strings.Lines(meanings) {
-		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if match, _ := path.Match(name, strings.ReplaceAll(column, "/", "-")); match {
-			return meaning
-		}
-	}
-	return ""
-}
-
-const mostValues = 12 // a codebook lists up to so many values
-
-// writeCodebook describes columns, as CSV: in how many rows they have a value, and their values or range.
-func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
-	type column struct {
-		filled    int
-		low, high float64
-		number    bool
-		values    map[string]bool
-	}
-	books := map[string]*column{}
-	for r, err := range rows {
-		if err != nil {
-			return err
-		}
-		for name, v := range r {
-			c := books[name]
-			if c == nil {
-				c = &column{low: math.Inf(1), high: math.Inf(-1), values: map[string]bool{}}
-				books[name] = c
-			}
-			x, isNumber := v.(float64)
-			if n, is := v.(int64); is {
-				x, isNumber = float64(n), true
-			}
-			c.filled++
-			c.number, c.low, c.high = isNumber, min(c.low, x), max(c.high, x)
-			if len(c.values) <= mostValues {
-				c.values[fmt.Sprint(v)] = true
-			}
-		}
-	}
-	out := csv.NewWriter(w)
-	out.Write([]string{"column", "type", "meaning", "rows", "values"})
-	for _, name := range inOrder(maps.Keys(books), first, nil) {
-		c := books[name]
-		kind, values, all := "text", fmt.Sprintf("more than %d", mostValues), slices.Sorted(maps.Keys(c.values))
-		switch {
-		case c.number:
-			kind, values = "number", fmt.Sprintf("%g to %g", c.low, c.high)
-		case name == "measure":
-			for i, key := range all {
-				all[i] = strings.TrimSuffix(key+": "+instrument.Measure(key).Sentence, ": ")
-			}
-			values = strings.Join(all, "; ")
-		case strings.HasSuffix(Meaning(name), "JSON") || strings.Contains(Meaning(name), "JSON:"):
-			values = ""
-		case len(c.values) > mostValues:
-		case strings.HasPrefix(name, "text."): // these are long
-			values = ""
-		default:
-			values = strings.Join(all, "; ")
-		}
-		out.Write([]string{name, kind, Meaning(name), strconv.Itoa(c.filled), values})
-	}
-	out.Flush()
-	return out.Error()
-}
 
 // origin adds to the rows of observations their origin and people's labels.
 type origin struct {
