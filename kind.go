@@ -49,13 +49,14 @@ type Measure struct {
 	Sentence  string // what its figures mean
 	Unit      string // of figures that are not fractions
 	Better    Direction
-	Baseline  Baseline // for comparison
-	Numbers   []string // keys of Observation.Numbers to show with a finding
-	Unscored  []string // keys of the counts of observations that the measure cannot score; tables always have them
-	Headline  bool     // one of the few that answer the instrument's question; its figures are fractions
-	ByClass   bool     // figures are by class of answers, so they are not headlines
-	OfTokens  bool     // observations describe an answer's tokens, not the answer
-	LeavesOut bool     // answers with another fault
+	Bold      Direction // the end of its figures that tables set in bold; empty: Better
+	Baseline  Baseline  // for comparison
+	Numbers   []string  // keys of Observation.Numbers to show with a finding
+	Unscored  []string  // keys of the counts of observations that the measure cannot score; tables always have them
+	Headline  bool      // one of the few that answer the instrument's question; its figures are fractions
+	ByClass   bool      // figures are by class of answers, so they are not headlines
+	OfTokens  bool      // observations describe an answer's tokens, not the answer
+	LeavesOut bool      // answers with another fault
 }
 
 // Faults define which answers have any fault: the first thing that users ask of an instrument. Kind.Fault derives an

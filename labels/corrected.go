@@ -281,7 +281,7 @@ func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estim
 		columns := maps.Clone(f.by)
 		columns[figureColumn] = kind.name
 		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters,
-			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: q.better(), Signature: signature,
+			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: instrument.Measure(f.measure).Better, Signature: signature,
 			People: &people}
 		estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
 		if kind.field != "" {
@@ -327,14 +327,6 @@ func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []
 		warnings = append(warnings, "people could not tell of more than 5 % of the labelled answers, which are left out")
 	}
 	return p, warnings
-}
-
-// better returns the direction of a question's measure: fewer faults.
-func (q Question) better() crosstalk.Direction {
-	if q.FaultValue == 1 {
-		return crosstalk.Lower
-	}
-	return crosstalk.Higher
 }
 
 // signature returns the signature of the run's own figure with these columns.

@@ -2,8 +2,6 @@ package labels
 
 import (
 	"testing"
-
-	"crosstalk"
 )
 
 // Every answer weighs the same, however many people labelled it.
@@ -22,12 +20,5 @@ func TestSaid(t *testing.T) {
 	}
 	if len(weights) != 2 || weights[s.Units[0].Item] != 1.5 || weights[s.Units[1].Item] != 1.5 {
 		t.Errorf("the weights are %v; want 1.5 for each answer, together the number of labels", weights)
-	}
-}
-
-// Fewer faults are better, whichever value stands for one.
-func TestBetter(t *testing.T) {
-	if (Question{FaultValue: 1}).better() != crosstalk.Lower || (Question{}).better() != crosstalk.Higher {
-		t.Error("a model gets better with faults")
 	}
 }

@@ -124,7 +124,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 }
 
 func (s *sum) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, N: s.items.N(), Counts: s.counts, Better: crosstalk.Lower,
+	e := crosstalk.Estimate{Measure: measure, N: s.items.N(), Counts: s.counts, Better: Kind().Measure(measure).Better,
 		By: by, Signature: r.signature(measure, by, suites)}
 	bounds, null := stats.Proportion, 0.5
 	if measure == MeasureCopying {
@@ -268,7 +268,7 @@ func (t *tally) estimate(measure string, r Rules, by map[string]string, suites c
 	}
 	mean := stats.Mean(values, stats.Proportion, estimate.Level)
 	e := crosstalk.Estimate{Measure: measure, N: min(t.items.N(), mean.N), Observations: mean.N,
-		Clusters: mean.Clusters, Counts: t.counts, Better: crosstalk.Lower, By: by,
+		Clusters: mean.Clusters, Counts: t.counts, Better: Kind().Measure(measure).Better, By: by,
 		Signature: estimate.Signature(by, measure, "suite:"+suites.Of(by), r.fields()[0])}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 	return e

@@ -78,7 +78,7 @@ func Tables(estimates []crosstalk.Estimate, o Options) (tables []report.Table, e
 // Plots draws each table, and once more over the sizes of models if its rows are models with sizes.
 func Plots(estimates []crosstalk.Estimate, o Options) (plots []plot.Plot, err error) {
 	for _, l := range layouts(estimates, o) {
-		g := plot.Grid{Name: strings.TrimPrefix(l.label(), "tab:"), Title: l.caption(false),
+		g := plot.Grid{Name: strings.TrimPrefix(l.label(), "tab:"), Title: l.caption(nil),
 			Axis: l.axis(l.Options.Rows), Over: l.axis(l.Options.Columns)}
 		g.Series = ordered.Map(l.columns, func(values []string) string { return l.named(l.Options.Columns, values) })
 		for _, row := range l.rows {
@@ -275,10 +275,18 @@ type rival struct {
 	place [2]int
 }
 
-// best returns the cells, by row and column, whose figure is the best of its competitors. These are in its column if
-// values in rows compete, else in its row, and differ from it only in the columns that compete. Figures that print
-// alike share the first place, unless all do. Figures over all values of such a column, undefined ones and those
-// without a better direction do not compete.
+// bold is the end of a figure's measure that tables set in bold; empty: neither.
+func bold(e *crosstalk.Estimate) crosstalk.Direction {
+	if e.Better == "" {
+		return ""
+	}
+	return cmp.Or(instrument.Measure(e.Measure).Bold, e.Better)
+}
+
+// best returns the cells, by row and column, whose figure is at the end of its competitors that is set in bold. These
+// are in its column if values in rows compete, else in its row, and differ from it only in the columns that compete.
+// Figures that print alike share the place, unless all do. Figures over all values of such a column, undefined ones and
+// those without a better direction do not compete.
 func (l *layout) best() map[[2]int]bool {
 	columns := slices.Concat(l.Rows, l.Columns)
 	competes := func(i int) bool { return slices.Contains(l.Compete, columns[i]) }
@@ -307,7 +315,7 @@ func (l *layout) best() map[[2]int]bool {
 	for _, group := range groups {
 		winner := group[0]
 		for _, r := range group {
-			if r.Better == crosstalk.Higher && r.Value > winner.Value || r.Better == crosstalk.Lower && r.Value < winner.Value {
+			if r.Value > winner.Value == (bold(r.Estimate) == crosstalk.Higher) && r.Value != winner.Value {
 				winner = r
 			}
 		}

@@ -128,7 +128,7 @@ func (l *layout) table() (t report.Table, err error) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	t.Caption, t.Label = l.caption(len(best) > 0), l.label()
+	t.Caption, t.Label = l.caption(best), l.label()
 	t.Notes = l.notes()
 	return t.Tidy(), nil
 }
@@ -231,8 +231,9 @@ func (l *layout) common() (values []string) {
 	return values
 }
 
-// caption returns the caption of a table for a paper, without its full stop: measures, and what figures share.
-func (l *layout) caption(marked bool) string {
+// caption returns the caption of a table for a paper, without its full stop: measures, what figures share, and which of
+// them are in bold, by row and column.
+func (l *layout) caption(marked map[[2]int]bool) string {
 	names := ordered.Distinct(l.figures, func(e crosstalk.Estimate) string {
 		m := instrument.Measure(e.Measure)
 		if own, ok := l.Names[e.Measure]; ok {
@@ -253,10 +254,32 @@ func (l *layout) caption(marked bool) string {
 		title += " in " + l.inUnit()
 	}
 	caption := strings.Join(append([]string{title}, l.common()...), "; ")
-	if marked {
-		caption += ". Best in bold"
+	if ends := l.ends(marked); len(ends) > 0 {
+		caption += ". " + ends + " in bold"
 	}
 	return caption
+}
+
+// ends names which figures are marked: "Best", "Highest" or, if measures differ in this, "Best LPR, highest leak rate".
+func (l *layout) ends(marked map[[2]int]bool) string {
+	var ends, named []string
+	for r, row := range l.rows {
+		for c, column := range l.columns {
+			if e, _ := l.at(row, column); marked[[2]int{r, c}] {
+				end := "best"
+				if way := bold(e); way != e.Better {
+					end = map[crosstalk.Direction]string{crosstalk.Higher: "highest", crosstalk.Lower: "lowest"}[way]
+				}
+				ends, named = append(ends, end), append(named, end+" "+l.name(Measure, e.Measure))
+			}
+		}
+	}
+	same := func(text string) string { return text }
+	if ends = ordered.Distinct(ends, same); len(ends) > 1 {
+		ends = ordered.Distinct(named, same)
+	}
+	text := strings.Join(ends, ", ")
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
 
 // label returns the label by which a paper refers to the table, such as "tab:lpr-model-language".
