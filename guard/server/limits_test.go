@@ -238,7 +238,7 @@ func TestDeadline(t *testing.T) {
 	for _, block := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(Options{Block: block})
-			s.working.Acquire(t.Context(), s.cores) // others work
+			s.turns.slots = 0 // others work
 			h := s.handler()
 			for path, body := range map[string]string{
 				"/v1/check":   "[" + record(german, "de") + "]",
@@ -273,10 +273,10 @@ func TestClientGone(t *testing.T) {
 		working.ServeHTTP(w, r)
 		ended <- r.URL.Path
 	}))
-	server.Config = limited(server.Config.Handler, newAdmission())
+	server.Config = limited(server.Config.Handler, newAdmission(connections, ofOneAddress, mostCrowded))
 	server.Start()
 	defer server.Close()
-	s.working.Acquire(t.Context(), s.cores) // others work, for ever
+	s.turns.slots = 0 // others work, for ever
 	for _, c := range []struct{ path, body string }{
 		{"/v1/check", record(german, "de")},
 		{litellmPath, `{"input_type":"response","texts":["x"]}`},

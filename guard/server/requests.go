@@ -58,6 +58,8 @@ func (s *server) body(r *http.Request, in *room) (data []byte, err error) {
 			return nil, tooLarge("The request is larger than %d MiB.", mostBody>>20)
 		case err == io.EOF:
 			return buffer, nil
+		case context.Cause(r.Context()) == error(errEnding):
+			return nil, errEnding
 		case err != nil:
 			return nil, &refusal{http.StatusRequestTimeout, late, "The request's body did not arrive."}
 		}
@@ -72,6 +74,9 @@ func (s *server) reading(handle func(w http.ResponseWriter, r *http.Request, dat
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), longest)
 		defer cancel()
+		defer context.AfterFunc(r.Context(), func() { // do not wait for more of the body
+			http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		})()
 		in := room{of: s.bodies}
 		defer in.leave()
 		data, err := s.body(r, &in)
@@ -200,6 +205,9 @@ var said = map[string]string{
 
 // errBusy reports that there is no memory for a request's body, or its response, at the moment.
 var errBusy = &refusal{http.StatusServiceUnavailable, busy, "Too many large requests at a time. Try again soon."}
+
+// errEnding reports that the service ends before it has worked on a request.
+var errEnding = &refusal{http.StatusServiceUnavailable, busy, "The service is ending. Send the request again."}
 
 func tooLarge(format string, args ...any) error {
 	return &refusal{http.StatusRequestEntityTooLarge, large, fmt.Sprintf(format, args...)}

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,9 +58,8 @@ type Options struct {
 func New(o Options) http.Handler { return newServer(o).handler() }
 
 func newServer(o Options) *server {
-	cores := int64(runtime.GOMAXPROCS(0))
 	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies),
-		working: semaphore.NewWeighted(cores), cores: cores}
+		turns: newTurns(runtime.GOMAXPROCS(0))}
 	s.calls.count = s.record
 	s.log = verdicts{path: o.LogVerdicts, most: mostLog, report: o.Log}
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // loads the models, so that the first request need not wait
@@ -106,24 +103,29 @@ func (s *server) handler() http.Handler {
 	})
 	all.HandleFunc("GET /guard.css", access.Static("text/css; charset=utf-8", pageStyle))
 	all.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
-	all.Handle("/", rules.Guard(paths))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.ending.Load() {
-			w.Header().Set("Connection", "close") // send the next request to another replica
+	guarded := rules.Guard(paths)
+	all.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !crowded(r) {
+			guarded.ServeHTTP(w, r)
+			return
 		}
-		all.ServeHTTP(w, r)
+		io.CopyN(io.Discard, r.Body, mostSkipped) // its sender receives the response
+		w.Header().Set("Connection", "close")
+		s.refuse(w, r, http.StatusServiceUnavailable, "Too many connections. Try again soon.")
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all.ServeHTTP(&parting{ResponseWriter: w, ending: &s.ending}, r)
 	})
 }
 
 type server struct {
 	Options
 	*metrics
-	bodies  *semaphore.Weighted // bytes
-	working *semaphore.Weighted // checks
-	cores   int64               // of working
-	calls   calls
-	log     verdicts
-	ending  atomic.Bool // still responds, but a load balancer should send no more
+	bodies *semaphore.Weighted // bytes
+	turns  *turns
+	calls  calls
+	log    verdicts
+	ending atomic.Bool // still responds, but a load balancer should send no more
 }
 
 // admit passes a request with the token.
@@ -155,16 +157,12 @@ const (
 	Block = "block" // only if the server blocks
 )
 
-// work runs f when there is capacity for n bytes: large work runs alone.
+// work runs f, which works on n bytes, when it is their turn.
 func (s *server) work(ctx context.Context, n int, f func() error) error {
-	weight := int64(1)
-	if n > mostText/8 {
-		weight = s.cores
-	}
-	if err := s.working.Acquire(ctx, weight); err != nil {
+	if err := s.turns.take(ctx, n); err != nil {
 		return err
 	}
-	defer s.working.Release(weight)
+	defer s.turns.leave(n)
 	return f()
 }
 
@@ -288,8 +286,9 @@ func (s *server) check(w http.ResponseWriter, r *http.Request, data []byte) erro
 const TokenVar = "CROSSTALK_GUARD_TOKEN"
 
 // Serve judges answers at an address until ctx ends. Then it accepts requests for another second, so a load balancer
-// that asks /readyz can stop sending, and lets those in progress run for at most five seconds. It writes to w where it
-// listens and which token requests need: from the options, TokenVar or, if other machines have access, a new one.
+// that asks /readyz can stop sending, and as long as clients are connecting, at most a second more. It lets requests in
+// progress run for at most five seconds, and refuses those that still wait. It writes to w where it listens and which
+// token requests need: from the options, TokenVar or, if other machines have access, a new one.
 func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {
@@ -317,9 +316,12 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	if !o.Block {
 		fmt.Fprintln(w, "It observes: no answer is blocked (--block).")
 	}
-	connected := newAdmission()
-	listener := &draining{TCPListener: at.Listener.(*net.TCPListener), closed: make(chan struct{})}
+	listener := &draining{TCPListener: at.Listener.(*net.TCPListener), empty: make(chan struct{}),
+		closed: make(chan struct{})}
 	at.Listener = listener
+	connected := newAdmission(connections, ofOneAddress, mostCrowded)
+	requests, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abandon(nil)
 	end, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go func() {
@@ -335,129 +337,20 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	defer context.AfterFunc(ctx, func() {
 		s.ending.Store(true)
 		time.Sleep(lameDuck)
-		// Accept the connections that clients have already made and read their requests, but no more.
-		listener.SetDeadline(time.Now())
-		time.Sleep(3 * accepting)
-		for end := time.Now().Add(2 * lameDuck); connected.silent() > 0 && time.Now().Before(end); {
+		late := time.After(lameDuck)
+		listener.drain()
+		select {
+		case <-listener.empty:
+		case <-late:
+		}
+		for last := time.Now().Add(lameDuck); connected.silent() > 0 && time.Now().Before(last); {
 			time.Sleep(accepting)
 		}
 		stop()
+		time.Sleep(finishing)
+		abandon(errEnding)
 	})()
-	return at.ServeUntil(end, limited(s.handler(), connected), 5*time.Second)
-}
-
-// draining is a listener that can stop before its server, which ignores new connections when it ends.
-type draining struct {
-	*net.TCPListener
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (d *draining) Accept() (net.Conn, error) {
-	for looked := false; ; looked = true {
-		c, err := d.TCPListener.Accept()
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return c, err
-		}
-		if looked { // no connection is waiting
-			d.TCPListener.Close()
-			<-d.closed
-			return nil, net.ErrClosed
-		}
-		d.SetDeadline(time.Now().Add(accepting)) // after its deadline it does not look
-	}
-}
-
-// Close implements net.Listener.
-func (d *draining) Close() error {
-	d.once.Do(func() { close(d.closed) })
-	return d.TCPListener.Close()
-}
-
-// Limits of connections.
-const (
-	connections  = 640 // at a time; 512 of them may have requests in progress
-	ofOneAddress = 512 // prevents one address from taking all
-	lameDuck     = time.Second
-	accepting    = 50 * time.Millisecond // for connections made before the end
-)
-
-// limited returns an HTTP server with time-outs and limits. If there are too many connections, a new one replaces a
-// connection that has not sent a request's header yet, or that is idle; if there is none, the new one is closed.
-func limited(h http.Handler, of *admission) *http.Server {
-	s := access.NewServer(h)
-	s.IdleTimeout, s.ConnState = idleStream, of.change
-	return s
-}
-
-type admission struct {
-	mu   sync.Mutex
-	open map[net.Conn]*visitor
-}
-
-type visitor struct {
-	address string
-	state   http.ConnState // StateActive: a header has arrived
-	since   time.Time
-}
-
-func newAdmission() *admission { return &admission{open: map[net.Conn]*visitor{}} }
-
-// silent returns the number of connections that have not sent their first header.
-func (a *admission) silent() (n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, v := range a.open {
-		if v.state == http.StateNew {
-			n++
-		}
-	}
-	return n
-}
-
-func (a *admission) change(c net.Conn, state http.ConnState) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	v := a.open[c]
-	switch state {
-	case http.StateNew:
-		address, _, _ := net.SplitHostPort(c.RemoteAddr().String())
-		same := 0
-		for _, other := range a.open {
-			if other.address == address {
-				same++
-			}
-		}
-		if crowded := same >= ofOneAddress; crowded || len(a.open) >= connections {
-			victim := a.longest(address, crowded)
-			if victim == nil {
-				c.Close()
-				return
-			}
-			victim.Close()
-			delete(a.open, victim)
-		}
-		a.open[c] = &visitor{address, state, time.Now()}
-	case http.StateClosed, http.StateHijacked:
-		delete(a.open, c)
-	default:
-		if v != nil {
-			v.state, v.since = state, time.Now()
-		}
-	}
-}
-
-// longest returns the connection that has kept the service waiting longest, from one address or from all: a connection
-// without its first header comes before an idle one; nil if there is none.
-func (a *admission) longest(address string, only bool) (found net.Conn) {
-	for c, v := range a.open {
-		if v.state == http.StateActive || only && v.address != address {
-			continue
-		}
-		if best := a.open[found]; best == nil || v.state < best.state ||
-			v.state == best.state && v.since.Before(best.since) {
-			found = c
-		}
-	}
-	return found
+	service := limited(s.handler(), connected)
+	service.BaseContext = func(net.Listener) context.Context { return requests }
+	return at.ServeUntil(end, service, finishing+lameDuck)
 }

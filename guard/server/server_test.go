@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,8 +12,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -25,7 +31,7 @@ const (
 func serving(t *testing.T, o Options) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = limited(New(o), newAdmission())
+	s.Config = limited(New(o), newAdmission(connections, ofOneAddress, mostCrowded))
 	s.Start()
 	t.Cleanup(s.Close)
 	return s.URL
@@ -451,48 +457,142 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A new connection replaces a silent one, not one that has sent a request before.
-func TestConnections(t *testing.T) {
-	url := serving(t, Options{})
-	var open []net.Conn
-	defer func() {
-		for _, c := range open {
-			c.Close()
-		}
-	}()
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		open = append(open, c)
-		return c
+// ask sends a request on a connection and returns the response, whose status is 0 if there is none.
+func ask(c net.Conn, head, body string) *http.Response {
+	fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return &http.Response{}
 	}
-	ask := func(c net.Conn) error {
-		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		_, err := http.ReadResponse(bufio.NewReader(c), nil)
-		return err
-	}
-	first := dial()
-	if err := ask(first); err != nil {
+	io.Copy(io.Discard, response.Body)
+	return response
+}
+
+func dial(t *testing.T, url string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for range ofOneAddress - 1 {
-		dial()
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// A gateway is one address: each of its many connections gets responses, also when they all send at once.
+func TestManyConnections(t *testing.T) {
+	url := serving(t, Options{})
+	var open []net.Conn
+	for range 1000 {
+		open = append(open, dial(t, url))
 	}
-	for range 5 {
-		if err := ask(dial()); err != nil {
-			t.Errorf("one more than the limit: %v", err)
+	var all sync.WaitGroup
+	for _, c := range open {
+		all.Go(func() {
+			for range 2 {
+				if r := ask(c, "POST /v1/check", record(german, "de")); r.StatusCode != 200 &&
+					(r.StatusCode != 503 || r.Header.Get("Retry-After") == "") {
+					t.Errorf("status %d", r.StatusCode)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A new connection is crowded beside those that may be in use, and gets 503; those are kept. It replaces one that has
+// said nothing for a second.
+func TestCrowdedConnections(t *testing.T) {
+	of := newAdmission(9, 3, 3)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = limited(New(Options{}), of)
+	server.Start()
+	t.Cleanup(server.Close)
+	const post = "POST /v1/check"
+	body := record(german, "de")
+	first, silent := dial(t, server.URL), dial(t, server.URL)
+	if r := ask(first, post, body); r.StatusCode != 200 {
+		t.Fatalf("status %d", r.StatusCode)
+	}
+	idle := dial(t, server.URL)
+	if r := ask(idle, post, body); r.StatusCode != 200 {
+		t.Fatalf("status %d", r.StatusCode)
+	}
+	for range 2 {
+		r := ask(dial(t, server.URL), post, body+strings.Repeat(" ", 1<<20))
+		if r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || !r.Close {
+			t.Errorf("one more: status %d, %v, close %v", r.StatusCode, r.Header, r.Close)
 		}
 	}
-	if err := ask(first); err != nil {
-		t.Errorf("the first: %v", err)
+	if r := ask(dial(t, server.URL), "GET /healthz", ""); r.StatusCode != 200 {
+		t.Errorf("healthz: %d", r.StatusCode)
 	}
-	if err := ask(open[1]); err == nil {
-		t.Error("who said nothing longest was not closed")
+	for _, c := range []net.Conn{first, idle, silent} {
+		if r := ask(c, post, body); r.StatusCode != 200 {
+			t.Errorf("a connection that was there: status %d", r.StatusCode)
+		}
 	}
-	if err := ask(open[ofOneAddress-1]); err != nil {
-		t.Errorf("one that was within the limit: %v", err)
+	of.mu.Lock()
+	for _, v := range of.open {
+		v.since = v.since.Add(-settled)
+	}
+	of.mu.Unlock()
+	if r := ask(dial(t, server.URL), post, body); r.StatusCode != 200 {
+		t.Errorf("in place of one that was idle for a second: %d", r.StatusCode)
+	}
+}
+
+// No request is lost when the service ends: each that could connect gets its response.
+func TestEnding(t *testing.T) {
+	url, _, stop := guarding(t, "127.0.0.1:0", Options{})
+	var all sync.WaitGroup
+	var answered atomic.Int32
+	for i := range 24 {
+		all.Go(func() {
+			body := "[" + strings.Repeat(record(german, "de")+",", i) + record(german, "de") + "]"
+			for {
+				c, err := net.DialTimeout("tcp", strings.TrimPrefix(url, "http://"), time.Minute)
+				if err != nil {
+					return // it has ended
+				}
+				for kept := true; kept; answered.Add(1) {
+					r := ask(c, "POST /v1/check", body)
+					if r.StatusCode != 200 && r.StatusCode != 503 {
+						t.Errorf("status %d after %d", r.StatusCode, answered.Load())
+						break
+					}
+					kept = i%2 == 0 && !r.Close
+				}
+				c.Close()
+			}
+		})
+	}
+	for answered.Load() < 500 {
+		runtime.Gosched()
+	}
+	stop()
+	all.Wait()
+}
+
+// A request that waits when the time to end is over is refused, with 503 where it has no status yet.
+func TestAbandoned(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/check":        record(german, "de"),
+		"/v1/check/stream": record(german, "de") + "\n",
+		litellmPath:        `{"input_type":"response","texts":["x"]}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(Options{Block: true})
+			s.turns.slots = 0 // others work
+			ctx, abandon := context.WithCancelCause(t.Context())
+			w := httptest.NewRecorder()
+			go s.handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "http://localhost"+path, strings.NewReader(body)))
+			synctest.Wait()
+			abandon(errEnding)
+			synctest.Wait()
+			if w.Code != 503 || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), "is ending") {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		})
 	}
 }
 
@@ -511,48 +611,51 @@ func (c *fakeConn) RemoteAddr() net.Addr {
 }
 
 func TestAdmission(t *testing.T) {
-	a := newAdmission()
-	open := func(address string, state http.ConnState) *fakeConn {
-		c := &fakeConn{address: address}
-		a.change(c, http.StateNew)
-		if state != http.StateNew {
-			a.change(c, state)
+	a := newAdmission(9, 4, 2)
+	open := func(address string, state http.ConnState) (c *fakeConn, crowded bool) {
+		c = &fakeConn{address: address}
+		crowded = a.enter(c)
+		a.change(c, state)
+		return c, crowded
+	}
+	fill := func(n int, address string, state http.ConnState) (all []*fakeConn) {
+		for range n {
+			c, crowded := open(address, state)
+			if c.closed || crowded {
+				t.Errorf("%s got no place", address)
+			}
+			all = append(all, c)
 		}
-		return c
+		return all
 	}
-	var busy []*fakeConn
-	for range ofOneAddress {
-		busy = append(busy, open("10.0.0.1", http.StateActive))
-	}
-	if c := open("10.0.0.1", http.StateNew); !c.closed || a.silent() != 0 {
-		t.Error("an address got more than its share")
-	}
-	silent, idle := open("10.0.0.2", http.StateNew), open("10.0.0.2", http.StateIdle)
-	later := open("10.0.0.2", http.StateNew)
-	if a.silent() != 2 {
-		t.Errorf("%d silent, want 2", a.silent())
-	}
-	for range connections - ofOneAddress - 3 {
-		if open("10.0.0.3", http.StateActive).closed {
-			t.Error("another address got none of the rest")
+	busy := fill(4, "10.0.0.1", http.StateActive)
+	for i, closed := range []bool{false, false, true} {
+		if c, crowded := open("10.0.0.1", http.StateActive); !crowded || c.closed != closed {
+			t.Errorf("%d beyond the share of an address: crowded %v, closed %v", i, crowded, c.closed)
 		}
 	}
-	for i, victim := range []*fakeConn{silent, later, idle} {
-		if c := open("10.0.0.4", http.StateActive); c.closed || !victim.closed {
-			t.Errorf("%d: it was closed %v, the one that waits longest %v", i, c.closed, victim.closed)
+	waiting := fill(2, "10.0.0.2", http.StateNew)
+	waiting = append(waiting, fill(1, "10.0.0.2", http.StateIdle)...)
+	fill(2, "10.0.0.3", http.StateActive)
+	if c, crowded := open("10.0.0.4", http.StateNew); !crowded || !c.closed {
+		t.Error("one beyond all replaced a young one")
+	}
+	for i, c := range waiting {
+		a.open[c].since = time.Now().Add(time.Duration(i)*time.Millisecond - 2*settled)
+	}
+	for i, victim := range waiting {
+		if c, crowded := open("10.0.0.4", http.StateActive); crowded || c.closed || !victim.closed {
+			t.Errorf("%d: crowded %v, the one that waits longest was closed: %v", i, crowded, victim.closed)
 		}
 	}
-	if c := open("10.0.0.4", http.StateNew); !c.closed {
-		t.Error("one more than the limit")
-	}
-	a.change(silent, http.StateClosed) // the server reports it later
+	a.change(waiting[0], http.StateClosed) // the server reports it later
 	for _, c := range busy {
 		if c.closed {
 			t.Fatal("a connection was closed that had sent a header")
 		}
 		a.change(c, http.StateClosed)
 	}
-	if c := open("10.0.0.1", http.StateNew); c.closed || len(a.open) != connections-ofOneAddress+1 || a.open[c] == nil {
-		t.Errorf("after all: %d open", len(a.open))
+	if c, crowded := open("10.0.0.1", http.StateNew); crowded || c.closed || a.silent() != 1 || len(a.open) != 8 {
+		t.Errorf("after all: crowded %v, %d open", crowded, len(a.open))
 	}
 }

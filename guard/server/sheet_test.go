@@ -109,15 +109,22 @@ func TestMetricsAndPage(t *testing.T) {
 	})
 }
 
-// The longest wait ends first: of who has said nothing, then of who is idle; of one address, or of all.
+// The longest wait ends first, if it took a second: of who has said nothing, then of who is idle; of one address, or of
+// all.
 func TestLongestWait(t *testing.T) {
 	now := time.Now()
-	a := newAdmission()
+	a := newAdmission(connections, ofOneAddress, mostCrowded)
 	all := map[string]*fakeConn{}
 	for name, v := range map[string]visitor{
-		"new": {"a", http.StateNew, now}, "older": {"b", http.StateNew, now.Add(-1)}, "oldest": {"b", http.StateIdle, now.Add(-9)},
-		"idle": {"a", http.StateIdle, now.Add(-8)}, "busy": {"c", http.StateActive, now.Add(-99)},
-		"later": {"d", http.StateIdle, now}, "d": {"d", http.StateIdle, now.Add(-2)},
+		"new":    {address: "a", state: http.StateNew, since: now.Add(-settled)},
+		"older":  {address: "b", state: http.StateNew, since: now.Add(-settled - 1)},
+		"oldest": {address: "b", state: http.StateIdle, since: now.Add(-9 * settled)},
+		"idle":   {address: "a", state: http.StateIdle, since: now.Add(-8 * settled)},
+		"busy":   {address: "c", state: http.StateActive, since: now.Add(-99 * settled)},
+		"later":  {address: "d", state: http.StateIdle, since: now.Add(-settled)},
+		"d":      {address: "d", state: http.StateIdle, since: now.Add(-2 * settled)},
+		"young":  {address: "e", state: http.StateNew, since: now.Add(time.Hour)},
+		"crowd":  {address: "e", crowded: true, state: http.StateIdle, since: now.Add(-99 * settled)},
 	} {
 		all[name] = &fakeConn{}
 		a.open[all[name]] = &v
@@ -125,13 +132,14 @@ func TestLongestWait(t *testing.T) {
 	for _, c := range []struct {
 		address, want string
 		only          bool
-	}{{"x", "older", false}, {"a", "new", true}, {"b", "older", true}, {"c", "", true}, {"d", "d", true}, {"x", "", true}} {
+	}{{"x", "older", false}, {"a", "new", true}, {"b", "older", true}, {"c", "", true}, {"d", "d", true}, {"x", "", true},
+		{"e", "", true}} {
 		found := a.longest(c.address, c.only)
 		if c.want == "" && found != nil || c.want != "" && found != all[c.want] {
 			t.Errorf("%+v: another", c)
 		}
 	}
-	if n := a.silent(); n != 2 {
+	if n := a.silent(); n != 3 {
 		t.Errorf("%d are silent", n)
 	}
 }

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,66 +18,121 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A text of more than 32 KiB is judged alone, others beside others.
-func TestLongTextsAlone(t *testing.T) {
-	for _, path := range []string{"/v1/check", promptfooPath} {
+// A short text is judged while a long one is and others wait, and all are answered.
+func TestShortBesideLong(t *testing.T) {
+	s := newServer(Options{Block: true})
+	s.turns = newTurns(2)
+	server := httptest.NewServer(s.handler())
+	defer server.Close()
+	s.turns.take(t.Context(), mostText) // one is judged
+	statuses := make(chan int)
+	for _, path := range []string{"/v1/check", litellmPath, promptfooPath + "?language=de"} {
+		go func() {
+			long := strings.Repeat(german+" ", mostText/(len(german)+1))
+			status, _ := post(t, server.URL+path, `{"language":"de","input_type":"response","text":"`+long+
+				`","texts":["`+long+`"],"output":"`+long+`"}`)
+			statuses <- status
+		}()
+	}
+	waiting := func() (n int) {
+		s.turns.mu.Lock()
+		defer s.turns.mu.Unlock()
+		return len(s.turns.queueOf(mostText).waiting) + len(s.turns.queueOf(mostText-1).waiting)
+	}
+	for waiting() < 3 {
+		runtime.Gosched()
+	}
+	for range 20 {
+		if status, got := post(t, server.URL+"/v1/check", record(german, "de")); status != 200 {
+			t.Errorf("a short text: %d %s", status, got)
+		}
+	}
+	if n := waiting(); n != 3 {
+		t.Errorf("%d long texts wait, want 3", n)
+	}
+	s.turns.leave(mostText)
+	for range 3 {
+		if status := <-statuses; status != 200 {
+			t.Errorf("a long text: %d", status)
+		}
+	}
+	if all := newTurns(2); s.turns.slots != all.slots || s.turns.room != all.room {
+		t.Errorf("%d slots and %d bytes are left", s.turns.slots, s.turns.room)
+	}
+}
+
+// Texts take turns by their lengths: each length gets the same share of work.
+func TestTurns(t *testing.T) {
+	const k = 1 << 10
+	for _, c := range []struct {
+		name  string
+		slots int
+		sizes []int  // in the order of arrival
+		want  string // the order in which they are judged
+	}{
+		{"alike in the order of arrival", 1, []int{500, 0, 1000, k - 1}, "0 1 2 3"},
+		{"the short one first", 1, []int{200 * k, 200 * k, 100}, "2 0 1"},
+		{"a long one is not kept out", 1, []int{4 * k, k, k, k, k, k, k}, "1 0 2 3 4 5 6"},
+		{"nor by one that is hardly shorter", 1, []int{200 * k, 100 * k, 100 * k, 100 * k}, "1 0 2 3"},
+		{"longer than is judged", 1, []int{2 * mostText, 100}, "1 0"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newServer(Options{Block: true})
-			s.cores, s.working = 2, semaphore.NewWeighted(2)
-			h := s.handler()
-			send := func(n int) (int, string) {
-				body := filled(n, `{"language":"de","text":"`, `"}`)
-				if path == promptfooPath {
-					body = filled(n, `{"context":{"vars":{"language":"de"}},"output":"`, `"}`)
-				}
-				w := httptest.NewRecorder()
-				r := httptest.NewRequest("POST", "http://localhost"+path, strings.NewReader(body))
-				h.ServeHTTP(w, r)
-				return w.Code, w.Body.String()
+			turns := newTurns(1)
+			turns.slots = 0
+			var order []string
+			for i, size := range c.sizes {
+				go func() {
+					if turns.take(t.Context(), size) == nil {
+						order = append(order, fmt.Sprint(i))
+						turns.leave(size)
+					}
+				}()
+				synctest.Wait()
 			}
-			s.working.Acquire(t.Context(), 1) // another is judged
-			if status, got := send(mostText / 8); status != 200 {
-				t.Errorf("%s: 32 KiB beside another: %d %.200s", path, status, got)
-			}
-			start := time.Now()
-			if status, _ := send(mostText/8 + 1); status != 503 || time.Since(start) != longest {
-				t.Errorf("%s: a byte more beside another: %d after %v", path, status, time.Since(start))
-			}
-			s.working.Release(1)
-			if status, got := send(mostText/8 + 1); status != 200 {
-				t.Errorf("%s: a byte more alone: %d %.200s", path, status, got)
-			}
-			if !s.working.TryAcquire(2) {
-				t.Errorf("%s: the room is not given back", path)
+			turns.leave(0)
+			synctest.Wait()
+			if got := strings.Join(order, " "); got != c.want {
+				t.Errorf("%s: %s, want %s", c.name, got, c.want)
 			}
 		})
 	}
 }
 
-// As many short texts as there are cores are judged at a time.
-func TestShortTextsTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(Options{})
-		s.cores, s.working = 2, semaphore.NewWeighted(2)
-		var inside atomic.Int32
-		leave := make(chan bool)
-		for range 3 {
-			go s.work(t.Context(), 1, func() error {
-				inside.Add(1)
-				<-leave
-				return nil
-			})
-		}
-		synctest.Wait()
-		if n := inside.Load(); n != 2 {
-			t.Errorf("%d at a time, want 2", n)
-		}
-		close(leave)
-		synctest.Wait()
-		if n := inside.Load(); n != 3 {
-			t.Errorf("%d, want 3", n)
-		}
-	})
+// At a time as many texts are judged as there are cores, and of long ones as many as there is room for.
+func TestTurnsAtATime(t *testing.T) {
+	const k = 1 << 10
+	for _, c := range []struct{ cores, size, want int }{
+		{1, 0, 2}, {2, freeText, 2}, {3, freeText, 3}, {2, mostText, 1}, {2, 2 * mostText, 1}, {2, 200 * k, 1},
+		{16, freeText, 16}, {16, 40 * k, 16}, {16, 41 * k, 15}, {16, mostText, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns(c.cores)
+			ctx, leave := context.WithCancel(t.Context())
+			var judged, left atomic.Int32
+			for range 20 {
+				go func() {
+					if turns.take(ctx, c.size) == nil {
+						judged.Add(1)
+					} else {
+						left.Add(1)
+					}
+				}()
+				synctest.Wait()
+			}
+			inside := int(judged.Load())
+			if inside != c.want {
+				t.Errorf("%d cores: %d texts of %d bytes at a time, want %d", c.cores, inside, c.size, c.want)
+			}
+			leave() // who waits gives up, and takes nothing along
+			synctest.Wait()
+			for range inside {
+				turns.leave(c.size)
+			}
+			if all := newTurns(c.cores); turns.slots != all.slots || turns.room != all.room || int(left.Load()) != 20-c.want {
+				t.Errorf("%d cores: %d slots and %d bytes are left, %d gave up", c.cores, turns.slots, turns.room, left.Load())
+			}
+		})
+	}
 }
 
 // Each line gives a stream 30 seconds for the next, up to ten minutes in all.

@@ -33,11 +33,12 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	defer gone()
 	lines := newLines(http.MaxBytesReader(nil, r.Body, mostStream), control, s.bodies, gone)
 	defer lines.end()
+	defer context.AfterFunc(ctx, func() { lines.stop(context.Cause(ctx)) })()
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	started := false
 	fail := func(err error) {
-		if ctx.Err() == context.Canceled {
+		if context.Cause(ctx) == context.Canceled {
 			return // nobody reads it
 		}
 		if !started {
@@ -311,7 +312,9 @@ func (l *lines) fill(body io.Reader, gone func()) {
 		default:
 			gone()
 		}
-		l.err = err
+		if l.err == nil { // not stopped
+			l.err = err
+		}
 		l.more.Broadcast()
 		l.mu.Unlock()
 		if err != nil {
@@ -337,6 +340,16 @@ func (l *lines) next() (line []byte, err error) {
 	}
 	l.more.Broadcast()
 	return bytes.TrimSpace(line), nil
+}
+
+// stop ends a wait for the next line with an error.
+func (l *lines) stop(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = err
+	}
+	l.more.Broadcast()
 }
 
 func (l *lines) end() {

@@ -125,6 +125,8 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 			refuse(http.StatusServiceUnavailable, "Too many concurrent requests. Try again soon.")
 			return
 		case <-ctx.Done():
+			h.Set("Retry-After", "5")
+			refuse(http.StatusServiceUnavailable, "The server did not come to this request in time. Try again soon.")
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -204,7 +206,9 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr %s: %w; expected HOST:PORT, such as 127.0.0.1:8020", addr, err)
 	}
-	l, err := net.Listen("tcp", addr)
+	var of net.ListenConfig
+	of.SetMultipathTCP(false) // its sockets ignore filters
+	l, err := of.Listen(context.Background(), "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; "+
 			"name another address with --addr (port 0 is any free port)", addr, err)
