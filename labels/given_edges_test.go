@@ -30,13 +30,8 @@ func TestImportRefusesMore(t *testing.T) {
 		{"x.csv", "ann", "id,item,code\n" + id + ",t001,A\n", "x.csv:1: no column label"},
 		{"x.csv", "ann", "item,label\nt001,A\n", "x.csv:1: no column id"},
 		{"x.csv", "ann", "code,label\nx,A\n", "x.csv:1: no column id"},
-		{"x.json", "ann", "[\n\n{\"data\": 3}]", "x.json:3: invalid task"},
-		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}}\n", "x.json:1: not valid JSON: the file is truncated"},
-		{"x.json", "ann", "[\n{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"choices\": [\"A\", \"B\"]}}]}]}]",
-			"x.json:2: the task has 2 choices; expected one"},
-		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"choices\": [\"A\"]}}, {\"value\": {\"choices\": [\"B\"]}}]}]}]",
-			"x.json:1: the task has 2 choices; expected one"},
-		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"text\": 3}}]}]}]", "x.json:1: invalid task"},
+		{"x.xlsx", "ann", "id,label\n" + id + ",A\n", "x.xlsx: expected a sheet in CSV"},
+		{"x.json", "ann", "[]", "x.json: expected a sheet in CSV"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
@@ -55,24 +50,10 @@ func TestImportRefusesMore(t *testing.T) {
 	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, missing := range []string{"no.csv", "no.json"} {
+	for _, missing := range []string{"no.csv"} {
 		if _, err := s.importSheet(d, filepath.Join(dir, missing), ann, nil, time.Now()); !os.IsNotExist(err) &&
 			!strings.Contains(fmt.Sprint(err), missing) {
 			t.Errorf("%s: %v", missing, err)
-		}
-	}
-}
-
-// Label Studio writes a comment as a text or as a list.
-func TestImportTexts(t *testing.T) {
-	dir := newRun(t, pairs(t)[:1], false)
-	s, d := open(t, dir), plan(t, dir, Sample{Seed: 1})
-	for text, want := range map[string]string{`"odd"`: "odd", `""`: "", `["odd", "very"]`: "odd\nvery", `[]`: "", `null`: ""} {
-		file := filepath.Join(t.TempDir(), "x.json")
-		write(t, file, `[{"data": {"id": "`+d.id(s.Units[0].key, false)+`"}, "annotations": [{"result": [{"value": {"choices": ["neither"]}}, {"value": {"text": `+text+`}}]}]}]`)
-		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
-		if err != nil || len(got.Labels) != 1 || got.Labels[0].Comment != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 }
@@ -91,14 +72,6 @@ func coded(t *testing.T) string {
 		}
 	}
 	return madeRun(t, `"consistency"},"scoring":[{"rules":{}}]`, all)
-}
-
-// Label Studio needs choices, and codes have none.
-func TestCodesAreNoTasks(t *testing.T) {
-	s, b := openAs(t, coded(t), Codes), strings.Builder{}
-	if err := (Questionnaire{Question: s.Question}).Write(&b, "json"); err == nil || !strings.Contains(err.Error(), "use csv") {
-		t.Errorf("%v", err)
-	}
 }
 
 // Each code that people give has a share: of those who gave it, alone or among others.

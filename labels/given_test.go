@@ -115,7 +115,7 @@ func TestQuestionnaire(t *testing.T) {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	var text bytes.Buffer
-	if err := q.Write(&text, "csv"); err != nil {
+	if err := q.Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ann.csv")
@@ -165,14 +165,6 @@ func TestSampleCheck(t *testing.T) {
 		if err := s.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}
-	}
-	for file, want := range map[string]string{"": "csv", "a": "csv", "a.b/c": "csv", "x.doc": "doc"} {
-		if got := FormatOf(file); got != want {
-			t.Errorf("%s: %s, want %s", file, got, want)
-		}
-	}
-	if err := CheckFormat("doc"); err == nil || err.Error() != `unknown format "doc"; choose one of: csv, json` {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -128,7 +128,7 @@ func sheet(t *testing.T, s *Sheet, d Design, units []Unit, annotator string) [][
 	t.Helper()
 	var b strings.Builder
 	q := Questionnaire{s.Question, d.Ask(s.Question, units, annotator, 1), 0}
-	if err := q.Write(&b, "csv"); err != nil {
+	if err := q.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
@@ -284,16 +284,13 @@ func TestBlind(t *testing.T) {
 	if e.Secret == d.Secret || fmt.Sprint(sheet(t, a, e, a.Units, "ann")) == fmt.Sprint(one) {
 		t.Error("two runs share a secret")
 	}
-	for _, format := range Formats {
-		var text strings.Builder
-		q := Questionnaire{a.Question, d.Ask(a.Question, a.Units, "ann", 1), 0}
-		if err := q.Write(&text, format); err != nil {
-			t.Fatal(err)
-		}
-		for _, hint := range []string{d.Secret, "secret-model", "gloss", "leaked", "control", "t007"} {
-			if strings.Contains(strings.ReplaceAll(strings.ReplaceAll(text.String(), "east of t007", ""), "west of t007", ""), hint) {
-				t.Errorf("%s shows %q", format, hint)
-			}
+	var text strings.Builder
+	if err := (Questionnaire{a.Question, d.Ask(a.Question, a.Units, "ann", 1), 0}).Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, hint := range []string{d.Secret, "secret-model", "gloss", "leaked", "control", "t007"} {
+		if strings.Contains(strings.ReplaceAll(strings.ReplaceAll(text.String(), "east of t007", ""), "west of t007", ""), hint) {
+			t.Errorf("the sheet shows %q", hint)
 		}
 	}
 }
@@ -476,9 +473,6 @@ func TestImportRefuses(t *testing.T) {
 		{"x.csv", "id,answer\n" + id(1) + ",A\n", "x.csv:1: no column label"},
 		{"x.csv", "id,label,seconds\n" + id(1) + ",A,-1\n", "x.csv:2: seconds is \"-1\""},
 		{"x.csv", "id,label\n" + answeredBefore + ",A\n", "x.csv:2: ann has answered question " + answeredBefore + " before"},
-		{"x.json", "[{\"data\": {\"id\": \"" + id(1) + "\"}},\n {\"data\": {\"id\": \"fedcba\"}}]", "x.json:2: unknown id fedcba"},
-		{"x.json", "[{\"data\": {\"id\": \"" + id(1) + "\"}, \"annotations\": [{}, {}]}]", "x.json:1: the task has 2 annotations"},
-		{"x.json", "{}", "x.json:1: expected an array of objects"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
@@ -486,32 +480,6 @@ func TestImportRefuses(t *testing.T) {
 			!strings.Contains(fault(got, err).Error(), c.want) {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
-	}
-}
-
-// Label Studio's export has the choices and comments of one annotator.
-func TestImportTasks(t *testing.T) {
-	dir := newRun(t, pairs(t)[:2], false)
-	s, d := open(t, dir), plan(t, dir, Sample{Seed: 1})
-	rows := sheet(t, s, d, s.Units, "ann")
-	file := filepath.Join(t.TempDir(), "tasks.json")
-	write(t, file, `[{"id": 1, "data": {"id": "`+rows[1][0]+`"}, "annotations": [
-	  {"was_cancelled": true, "result": []},
-	  {"lead_time": 4.5, "created_at": "2026-03-01T10:00:00.123456Z", "result": [
-	    {"type": "choices", "from_name": "label", "value": {"choices": ["A"]}},
-	    {"type": "textarea", "value": {"text": ["both are odd"]}}]}]},
-	 {"id": 2, "data": {"id": "`+rows[2][0]+`"}, "annotations": []}]`)
-	got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
-	if err != nil || len(got.Labels) != 1 || got.Blank != 1 {
-		t.Fatalf("%+v, %v; expected one label and one blank", got, err)
-	}
-	want := Control
-	if strings.HasPrefix(rows[1][3], "east") {
-		want = Test
-	}
-	if l := got.Labels[0]; l.Label != want || l.Seconds != 4.5 || l.Comment != "both are odd" || l.When.Year() != 2026 ||
-		l.When.Month() != 3 {
-		t.Errorf("%+v; expected label %s, 4.5 seconds, a comment and March 2026", l, want)
 	}
 }
 

@@ -357,7 +357,7 @@ func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet
 func given(path string) ([]Label, Design, error) {
 	labels, err := Read(path)
 	if err == nil && len(labels) == 0 {
-		err = fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+		err = fmt.Errorf("%s has no labels: use 'crosstalk annotate'", path)
 	}
 	if err != nil {
 		return nil, Design{}, err

@@ -3,7 +3,6 @@ package labels
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,8 +59,7 @@ func ImportInto(path, question, file, annotator string, decides bool, now time.T
 	return imported, Append(path, imported.Labels...)
 }
 
-// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or a workbook with the columns of an
-// exported sheet, or the tasks that Label Studio exports (.json). who has the annotator. It counts questions without an
+// importSheet reads a sheet that an annotator has filled in. who has the annotator. It counts questions without an
 // answer, and questions with the same label in old. Odd rows are unknown ids or labels, questions that the sheet
 // repeats, and questions that already have another label.
 func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now time.Time) (Imported, error) {
@@ -73,7 +71,7 @@ func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now t
 		return Imported{}, err
 	}
 	if d.Secret == "" {
-		return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk labels export' first")
+		return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk annotate RUN --export FILE' first")
 	}
 	in := sheetReader{Blind: s.Blind(d), before: map[string]string{}, first: map[string]string{}}
 	for _, l := range old {
@@ -82,9 +80,7 @@ func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now t
 		}
 	}
 	for _, a := range answers {
-		if a.Annotator, a.Decides = who.Annotator, who.Decides; a.When.IsZero() {
-			a.When = now
-		}
+		a.Annotator, a.Decides, a.When = who.Annotator, who.Decides, now
 		if err := cmp.Or(a.err, in.add(a)); err != nil {
 			in.Odd = append(in.Odd, fmt.Errorf("%s: %w", a.where, err))
 		}
@@ -127,19 +123,17 @@ func (r *sheetReader) add(a filledIn) error {
 	return nil
 }
 
-// readSheet reads a table, or Label Studio's JSON export.
+// readSheet reads a sheet in CSV.
 func readSheet(file string) (list []filledIn, err error) {
+	if ending := strings.ToLower(filepath.Ext(file)); ending != ".csv" {
+		return nil, fmt.Errorf("%s: expected a sheet in CSV, as --export writes it", file)
+	}
 	for row, err := range table.Read(file) {
 		if err != nil {
 			return nil, err
 		}
 		v := row.Values
 		a := filledIn{where: fmt.Sprintf("%s:%d", row.File, row.Line)}
-		if row.Has("data") {
-			a.err = a.readTask(row)
-			list = append(list, a)
-			continue
-		}
 		for _, needed := range []string{"id", "label"} {
 			if !row.Has(needed) {
 				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
@@ -154,20 +148,6 @@ func readSheet(file string) (list []filledIn, err error) {
 		list = append(list, a)
 	}
 	return list, nil
-}
-
-// Formats lists the formats of sheets; json is a list of Label Studio tasks.
-var Formats = []string{"csv", "json"}
-
-// CheckFormat returns an error for an unknown format.
-func CheckFormat(format string) error {
-	_, err := crosstalk.Chosen("format", format, Formats)
-	return err
-}
-
-// FormatOf returns the format of a sheet with this file name: the text after the last dot, or the first of Formats.
-func FormatOf(file string) string {
-	return cmp.Or(strings.TrimPrefix(filepath.Ext(file), "."), Formats[0])
 }
 
 // Questionnaire contains the questions of a sheet as shown to one annotator.
@@ -205,35 +185,14 @@ func NewQuestionnaire(path, question, annotator string, sample Sample, decides b
 	return Questionnaire{sheet.Question, asked, len(sheet.Units)}, err
 }
 
-// Write writes the questions for one annotator, in one of Formats. People fill in the last three columns of a CSV
-// sheet. There is a column for what a text answers, if people should see that.
-func (q Questionnaire) Write(w io.Writer, format string) error {
-	tasks := make([]task, len(q.Asked))
-	for i, a := range q.Asked {
-		tasks[i].Data = taskData{ID: a.ID, Question: q.Question.Text, X: a.Topic, A: a.A, B: a.B, GivenA: a.Given[0],
-			GivenB: a.Given[1], Choices: strings.Join(a.Labels, ", ")}
-	}
-	switch {
-	case format == "csv":
-		return writeTasks(csv.NewWriter(w), tasks)
-	case format == "json" && q.Question.Several:
-		return crosstalk.BadOption("format", " json: Label Studio needs choices, and the question %s has none; use csv",
-			q.Question.Name)
-	case format == "json":
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(tasks)
-	}
-	return CheckFormat(format)
-}
-
-func writeTasks(w *csv.Writer, tasks []task) error {
+// Write writes the questions for one annotator as CSV. People fill in the last three columns. There is a column for
+// what a text answers, if people should see that.
+func (q Questionnaire) Write(w io.Writer) error {
 	rows := [][]string{{"id", "question", "x", "a", "b", "answered_by_a", "answered_by_b", "choices",
 		"label", "seconds", "comment"}}
-	for _, t := range tasks {
-		d := t.Data
-		rows = append(rows, []string{d.ID, d.Question, d.X, d.A, d.B, d.GivenA, d.GivenB, d.Choices, "", "", ""})
+	for _, a := range q.Asked {
+		rows = append(rows, []string{a.ID, q.Question.Text, a.Topic, a.A, a.B, a.Given[0], a.Given[1],
+			strings.Join(a.Labels, ", "), "", "", ""})
 	}
 	for _, column := range []int{6, 5} {
 		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" }) {
@@ -242,81 +201,5 @@ func writeTasks(w *csv.Writer, tasks []task) error {
 			}
 		}
 	}
-	return w.WriteAll(rows)
-}
-
-// task is a task that Label Studio imports.
-type task struct {
-	Data taskData `json:"data"`
-}
-
-type taskData struct {
-	ID       string `json:"id"`
-	Question string `json:"question"`
-	X        string `json:"x"`
-	A        string `json:"a"`
-	B        string `json:"b"`
-	GivenA   string `json:"answered_by_a,omitempty"`
-	GivenB   string `json:"answered_by_b,omitempty"`
-	Choices  string `json:"choices"`
-}
-
-// annotation is an answer to a task in a Label Studio export.
-type annotation struct {
-	Cancelled bool    `json:"was_cancelled"`
-	Seconds   float64 `json:"lead_time"`
-	Created   string  `json:"created_at"`
-	Result    []struct {
-		Value struct {
-			Choices []string `json:"choices"`
-			Text    texts    `json:"text"`
-		} `json:"value"`
-	} `json:"result"`
-}
-
-// texts is a text or a list of texts: Label Studio writes both.
-type texts []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *texts) UnmarshalJSON(b []byte) error {
-	if b[0] == '"' {
-		*t = make(texts, 1)
-		return json.Unmarshal(b, &(*t)[0])
-	}
-	return json.Unmarshal(b, (*[]string)(t))
-}
-
-func (a *filledIn) readTask(row table.Row) error {
-	var data taskData
-	if err := json.Unmarshal([]byte(row.Values["data"]), &data); err != nil {
-		return fmt.Errorf("invalid task: %w", err)
-	}
-	a.ID = data.ID
-	var given []annotation
-	for _, text := range row.Lists["annotations"] {
-		var n annotation
-		if err := json.Unmarshal([]byte(text), &n); err != nil {
-			return fmt.Errorf("invalid task: %w", err)
-		}
-		if !n.Cancelled {
-			given = append(given, n)
-		}
-	}
-	if len(given) > 1 {
-		return fmt.Errorf("the task has %d annotations; export those of one annotator", len(given))
-	}
-	for _, n := range given {
-		a.Seconds = n.Seconds
-		a.When, _ = time.Parse(time.RFC3339, n.Created)
-		var chosen, comments []string
-		for _, r := range n.Result {
-			chosen = append(chosen, r.Value.Choices...)
-			comments = append(comments, r.Value.Text...)
-		}
-		if len(chosen) > 1 {
-			return fmt.Errorf("the task has %d choices; expected one", len(chosen))
-		}
-		a.Shown, a.Comment = strings.Join(chosen, ""), strings.Join(comments, "\n")
-	}
-	return nil
+	return csv.NewWriter(w).WriteAll(rows)
 }

@@ -140,10 +140,8 @@ func TestEveryQuestion(t *testing.T) {
 			for _, column := range []string{findingColumn, disputedColumn, doubtfulColumn, lengthColumn, "task", "model", "dataset", "x"} {
 				fmt.Fprintf(&b, "by %s: %v\n", column, s.check("by", []string{column}))
 			}
-			for _, format := range append(Formats, "xml") {
-				asked := Questionnaire{s.Question, design.Ask(s.Question, s.Units, "ann", 1), 0}
-				fmt.Fprintf(&b, "%s: %v\n", format, asked.Write(&b, format))
-			}
+			asked := Questionnaire{s.Question, design.Ask(s.Question, s.Units, "ann", 1), 0}
+			fmt.Fprintf(&b, "csv: %v\n", asked.Write(&b))
 			for _, topic := range []string{"de", "zh-Hant", "x-odd", "!"} {
 				fmt.Fprintf(&b, "of %s: %s\n", topic, s.Question.Asks(topic))
 			}
@@ -189,12 +187,12 @@ func TestRefused(t *testing.T) {
 		`unknown question "x" for a run of consistency; choose one of: consistency, reading, codes`:                       second(Open(same, "x")),
 		none + " has no answers to ask about: none was scored":                                                            second(NewQuestionnaire(none, "", "ann", Sample{}, false)),
 		same + ": no labels disagree":                                                                                     second(NewQuestionnaire(same, Codes, "ann", Sample{}, true)),
-		none + " has no labels: use 'crosstalk labels export' and 'crosstalk labels import'":                              second(NewQuestionnaire(none, "", "ann", Sample{}, true)),
+		none + " has no labels: use 'crosstalk annotate'":                                                                 second(NewQuestionnaire(none, "", "ann", Sample{}, true)),
 		same + ": no label is of a question whose figure can be corrected":                                                third(CorrectedOf(same, nil)),
 		"by: unknown column x; choose one of: category, disputed, doubtful, finding, item, language, model, sample":       third(CorrectedOf(leak, []string{"x"})),
 		leak + ": none of its 1 labels answers the question leakage about an answer that was scored":                      second(AgreementOf(leak, "", Options{})),
 		ruled + ": invalid rules: json: cannot unmarshal string into Go struct field Rules.Protocol.MinWords of type int": second(Open(ruled, Lines)),
-		"no questions were exported from this run; use 'crosstalk labels export' first":                                   second(ImportInto(leak, "", sheetOf(t, "id,label\nq1,A\n"), "ann", false, when)),
+		"no questions were exported from this run; use 'crosstalk annotate RUN --export FILE' first":                      second(ImportInto(leak, "", sheetOf(t, "id,label\nq1,A\n"), "ann", false, when)),
 		"annotator: expected a name": second(ImportInto(leak, "", sheetOf(t, "id,label\nq1,A\n"), " ", false, when)),
 		`unknown question "x"; choose one of: leakage, confusion, lines, consistency, reading, codes`: second(questionFor("x")),
 	} {

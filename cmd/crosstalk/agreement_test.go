@@ -26,7 +26,7 @@ func TestAgreementByFinding(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	crosstalk("labels", "export", run, "--annotator", "ann", "--out", sheet, "--sample", "100", "--by", "finding")
+	crosstalk("annotate", run, "--annotator", "ann", "--export", sheet, "--sample", "100", "--by", "finding")
 	text, err := os.ReadFile(sheet)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestAgreementByFinding(t *testing.T) {
 	if err := os.WriteFile(sheet, filled.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	crosstalk("labels", "import", run, sheet, "--annotator", "ann")
+	crosstalk("annotate", run, "--import", sheet, "--annotator", "ann")
 
 	var agreement struct {
 		Figures []struct {

@@ -122,8 +122,7 @@ func rootCommand() *cobra.Command {
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
 			reportCommand(), compareCommand(), gateCommand(), acceptCommand(), serveCommand(), exportCommand()}},
-		{"Ask people", []*cobra.Command{annotateCommand(),
-			group("labels", labelsExportCommand(), labelsImportCommand()), agreementCommand()}},
+		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{
 			group("submit", submitSlurmCommand(), submitKubernetesCommand()), mergeCommand(), statusCommand()}},

@@ -87,7 +87,7 @@ func papersCommand(t *testing.T, dir, line string) string {
 	if args[0] == "run" && !strings.Contains(line, "reference:") && strings.Contains(line, "--model") {
 		args = append(args, "--dry-run", "--base-url", "http://localhost:1/v1")
 	}
-	if args[0] == "labels" && args[1] == "import" {
+	if args[0] == "annotate" && slices.Contains(args, "--import") {
 		fillSheet(t, filepath.Join(dir, args[3]))
 	}
 	for i, arg := range args { // the folder of the test is that of all packages' tests

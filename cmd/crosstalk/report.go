@@ -187,11 +187,6 @@ func exportCommand() *cobra.Command {
 	return c
 }
 
-type sheetFlags struct {
-	out, format, annotator, adjudicator, question string
-	sample                                        labels.Sample
-}
-
 const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes " +
 	"(default: the run's instrument)"
 
@@ -206,80 +201,6 @@ func addSample(c *cobra.Command, s *labels.Sample) {
 				"doubtful (near the identifier's threshold, or nearly a tie)"},
 		{Name: "seed", To: &s.Seed, Help: "seed of the sample, the order and the sides"},
 	})
-}
-
-func labelsExportCommand() *cobra.Command {
-	var s sheetFlags
-	c := command("labels export", cobra.ExactArgs(1), s.run)
-	config.Declare(c, "", []config.Flag{
-		{Name: "out", To: &s.out, Help: "the file to write: .csv or .json (default: stdout)"},
-		{Name: "format", To: &s.format, Choices: labels.Formats,
-			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
-		{Name: "annotator", To: &s.annotator,
-			Help: "who is asked: another name draws another order and other sides"},
-		{Name: "adjudicator", To: &s.adjudicator,
-			Help: "who decides: ask only about answers on which annotators disagree"},
-		{Name: "question", To: &s.question, Help: questionHelp},
-	})
-	addSample(c, &s.sample)
-	return c
-}
-
-func (s *sheetFlags) run(c *cobra.Command, args []string) error {
-	format := cmp.Or(s.format, labels.FormatOf(s.out))
-	if err := cmp.Or(s.sample.Check(), labels.CheckFormat(format)); err != nil {
-		return err
-	}
-	name, decides := cmp.Or(s.annotator, s.adjudicator), s.adjudicator != ""
-	if decides && (s.annotator != "" || anyGiven(c, "sample", "by", "only") != "") {
-		return usagef("--adjudicator cannot be combined with --annotator, --sample, --by and --only")
-	}
-	q, err := labels.NewQuestionnaire(args[0], s.question, name, s.sample, decides)
-	if err != nil {
-		return err
-	}
-	write := func(w io.Writer) error { return q.Write(w, format) }
-	if s.out == "" {
-		return write(c.OutOrStdout())
-	}
-	if err := atomicfile.Write(s.out, write); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(q.Asked), q.Of, s.out)
-	return nil
-}
-
-func labelsImportCommand() *cobra.Command {
-	var annotator, adjudicator, question string
-	c := command("labels import", cobra.ExactArgs(2), func(c *cobra.Command, args []string) error {
-		name := cmp.Or(annotator, adjudicator)
-		if (annotator == "") == (adjudicator == "") {
-			return usagef("expected --annotator NAME, or --adjudicator NAME")
-		}
-		imported, err := labels.ImportInto(args[0], question, args[1], name, adjudicator != "", time.Now())
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
-			len(imported.Labels), name, imported.Blank)
-		if imported.Before > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%d labels were there before\n", imported.Before)
-		}
-		for _, odd := range imported.Odd {
-			fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", odd)
-		}
-		if n := len(imported.Odd); n > 0 {
-			return &exitError{exitIncomplete, fmt.Errorf("%d rows were left out", n)}
-		}
-		return nil
-	})
-	config.Declare(c, "", []config.Flag{
-		{Name: "annotator", To: &annotator, Help: "who filled in the sheet"},
-		{Name: "adjudicator", To: &adjudicator,
-			Help: "who filled in the sheet and decides, instead of --annotator"},
-		{Name: "question", To: &question, Help: questionHelp},
-	})
-	return c
 }
 
 type agreementFlags struct {
@@ -340,33 +261,106 @@ func noteCutShort(c *cobra.Command, runs ...string) error {
 	return nil
 }
 
+type annotateFlags struct {
+	annotate.Options
+	addr, guideline, export, filled string
+}
+
 func annotateCommand() *cobra.Command {
-	var o annotate.Options
-	var addr, guideline string
+	var a annotateFlags
 	c := command("annotate", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		switch {
+		case a.export != "" && a.filled != "":
+			return usagef("--export and --import cannot be combined: people fill the sheet in between")
+		case a.export != "":
+			return a.writeSheet(c, args[0])
+		case a.filled != "":
+			return a.readSheet(c, args[0])
+		}
 		var err error
-		if guideline != "" {
-			if o.Guide, err = annotate.ReadGuide(guideline); err != nil {
+		if a.guideline != "" {
+			if a.Guide, err = annotate.ReadGuide(a.guideline); err != nil {
 				return err
 			}
 		}
 		ctx, stop := untilSignal(c.Context())
 		defer stop()
-		return annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o)
+		return annotate.Serve(ctx, c.ErrOrStderr(), a.addr, args[0], a.Options)
 	})
-	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions,
-		Help: "what to ask (default: all that the run has)"}})
-	addSample(c, &o.Sample)
+	config.Declare(c, "", []config.Flag{{Name: "question", To: &a.Questions,
+		Help: "what to ask (default: all that the run has; in a sheet the run's instrument)"}})
+	addSample(c, &a.Sample)
 	config.Declare(c, "", []config.Flag{
-		{Name: "guideline", To: &guideline,
-			Help: "a text file to show in place of the guidelines of the questions"},
-		{Name: "annotator", To: &o.Annotators,
-			Help: "names of annotators who get a token each (default: everybody enters a name)"},
-		{Name: "overlap", To: &o.Overlap,
+		{Name: "guideline", To: &a.guideline, Help: "a text file to show in place of the guidelines of the questions"},
+		{Name: "annotator", To: &a.Annotators,
+			Help: "names of annotators who get a token each (default: everybody enters a name), or of the one of a sheet"},
+		{Name: "overlap", To: &a.Overlap,
 			Help: "how many of the --annotator names are asked each question (default: all)"},
-		{Name: "adjudicator", To: &o.Adjudicator,
+		{Name: "adjudicator", To: &a.Adjudicator,
 			Help: "who decides: ask this person alone, about answers on which annotators disagree"},
+		{Name: "export", To: &a.export, Help: "write the questions to a sheet in CSV instead; - is stdout"},
+		{Name: "import", To: &a.filled, Help: "read the labels of a sheet that was filled in instead"},
 	})
-	addAddress(c, &addr, "127.0.0.1:8021", &o.Hosts)
+	addAddress(c, &a.addr, "127.0.0.1:8021", &a.Hosts)
 	return c
+}
+
+// asked returns the question and the person of a sheet, which has one of each, and whether the person decides.
+func (a *annotateFlags) asked() (question, name string, decides bool, err error) {
+	names := a.Annotators
+	if a.Adjudicator != "" {
+		names = append(names, a.Adjudicator)
+	}
+	if len(a.Questions) > 1 || len(names) > 1 {
+		return "", "", false, usagef("a sheet has one question and one annotator or adjudicator")
+	}
+	return strings.Join(a.Questions, ""), strings.Join(names, ""), a.Adjudicator != "", nil
+}
+
+func (a *annotateFlags) writeSheet(c *cobra.Command, path string) error {
+	question, name, decides, err := a.asked()
+	if err := cmp.Or(err, a.Sample.Check()); err != nil {
+		return err
+	}
+	if decides && anyGiven(c, "sample", "by", "only") != "" {
+		return usagef("--adjudicator cannot be combined with --sample, --by and --only")
+	}
+	q, err := labels.NewQuestionnaire(path, question, name, a.Sample, decides)
+	if err != nil {
+		return err
+	}
+	if a.export == "-" {
+		return q.Write(c.OutOrStdout())
+	}
+	if err := atomicfile.Write(a.export, q.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(q.Asked), q.Of, a.export)
+	return nil
+}
+
+func (a *annotateFlags) readSheet(c *cobra.Command, path string) error {
+	question, name, decides, err := a.asked()
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return usagef("expected --annotator NAME, or --adjudicator NAME")
+	}
+	imported, err := labels.ImportInto(path, question, a.filled, name, decides, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
+		len(imported.Labels), name, imported.Blank)
+	if imported.Before > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%d labels were there before\n", imported.Before)
+	}
+	for _, odd := range imported.Odd {
+		fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", odd)
+	}
+	if n := len(imported.Odd); n > 0 {
+		return &exitError{exitIncomplete, fmt.Errorf("%d rows were left out", n)}
+	}
+	return nil
 }

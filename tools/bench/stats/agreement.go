@@ -115,7 +115,7 @@ func fillIn(path, sheet string, sample labels.Sample) error {
 		return err
 	}
 	var text strings.Builder
-	if err := q.Write(&text, "csv"); err != nil {
+	if err := q.Write(&text); err != nil {
 		return err
 	}
 	rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
