@@ -293,6 +293,10 @@ type NamedRequest struct {
 type Demonstration struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
+
+	// Crosslingual is the question in the language of cross-lingual prompts, with the instruction to answer in the
+	// answer's language; "": none. Fingerprints of suites leave it out, so that they stay as they were without it.
+	Crosslingual string `json:"-"`
 }
 
 // Carrier is a way to send a model a text together with an unrelated prompt.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -46,11 +47,18 @@ type Confusion struct {
 	// Settings that may mitigate confusion. Several values of a field are compared.
 	Positions []string // confusion.Positions
 	Shots     []int    // demonstrations before each prompt
+	Shown     string   // the demonstrations: InOther, InExpected, or a file of the paper's own; "": InOther
 	Templates []string // confusion.Templates
 	Beams     []int    // beam widths
 
 	Logprobs int // alternatives per token; 0: none
 }
+
+// Values of Confusion.Shown: demonstrations in other languages than the expected one (Marchisio et al. 2024), or in it.
+const (
+	InOther    = "other"
+	InExpected = "expected"
+)
 
 // Open opens suite, models and identifier. It sends no request.
 func (c Confusion) Open() (*Study, error) {
@@ -70,14 +78,15 @@ func (c Confusion) Open() (*Study, error) {
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
 	study.ask()
-	format, demonstrations, err := c.formats(s)
+	demonstrations, shown, err := c.demonstrations(s, languages)
 	if err != nil {
 		return nil, err
 	}
+	format := c.formats(shown)
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples = cmp.Or(c.Samples, rules.Samples)
-		in.Prompting.Logprobs = c.Logprobs // part of the rules
+		in.Prompting.Logprobs, in.Demonstrations = c.Logprobs, demonstrations // part of the rules
 		conditions, err := study.conditions(c.Sweep, rules.Name, defaults{
 			model: reference.DefaultConfused, logprobs: c.Logprobs, format: format,
 			decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP}})
@@ -170,13 +179,20 @@ func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	with.Demonstrations = maps.Clone(s.Demonstrations)
-	for of, label := range l.labels {
-		if shown := s.Demonstrations[of]; label != of && shown != nil {
-			with.Demonstrations[label] = shown
-		}
-	}
+	with.Demonstrations = l.labelled(s.Demonstrations)
 	return with, nil
+}
+
+// labelled returns demonstrations by the identifier's labels for their languages, as far as items have these.
+func (l labeller) labelled(of map[string][]crosstalk.Demonstration) map[string][]crosstalk.Demonstration {
+	if of == nil {
+		return nil
+	}
+	all := map[string][]crosstalk.Demonstration{}
+	for language, shown := range of {
+		all[cmp.Or(l.labels[language], language)] = shown
+	}
+	return all
 }
 
 func (c Confusion) suiteOf() (*suite.Suite, error) {
@@ -240,16 +256,69 @@ func (c Confusion) checkSettings() error {
 	return nil
 }
 
-func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string][]crosstalk.Demonstration, err error) {
-	demonstrations = s.Demonstrations
-	from := ""
-	if len(c.Shots) > 0 && slices.Max(c.Shots) > 0 && demonstrations == nil {
+// ShownExpected reports whether a run of one condition showed demonstrations in the expected language, as all did before
+// others could be chosen.
+func ShownExpected(m run.Manifest) bool {
+	shots := m.Plan.Conditions[0].Format["shots"]
+	var rules confusion.Rules
+	return shots != "" && shots != "0" && len(m.Scoring) > 0 && json.Unmarshal(m.Scoring[0].Rules, &rules) == nil &&
+		rules.Shown == ""
+}
+
+// demonstrations returns what is shown before the prompts of a suite if any Shots are, and its name in manifests: with
+// the languages for each expected one, or the suite that it comes from.
+func (c Confusion) demonstrations(s *suite.Suite, l labeller) (shown confusion.Demonstrations, name string, err error) {
+	most := slices.Max(append(c.Shots, 0))
+	if most == 0 {
+		if c.Shown != "" {
+			err = crosstalk.BadOption("demonstrations", " has no effect without --shots")
+		}
+		return shown, "", err
+	}
+	all, from := s.Demonstrations, ""
+	if all == nil {
 		own, err := suite.Load("confusion")
 		if err != nil {
-			return nil, nil, err
+			return shown, "", err
 		}
-		demonstrations, from = own.Demonstrations, own.ID()
+		all, from = l.labelled(own.Demonstrations), own.ID()
 	}
+	switch c.Shown {
+	case InExpected:
+		return confusion.Demonstrations{Monolingual: all, Crosslingual: all}, from, nil
+	case InOther, "":
+		languages := map[string]bool{}
+		for _, item := range s.Items.All() {
+			languages[item.Prompt.Language] = true
+		}
+		targets := slices.Sorted(maps.Keys(languages))
+		shown = confusion.InOtherLanguages(all, targets)
+		shown.Name = InOther + "@" + confusion.InOtherLanguages(all, slices.Sorted(maps.Keys(all))).Fingerprint()
+		name = shown.Name
+		for _, target := range targets {
+			drawn := func(crosslingual bool) string {
+				_, of := confusion.Draw(all, target, crosslingual)
+				return strings.Join(of[:min(most, len(of))], " ")
+			}
+			name += "; " + target + " after " + drawn(false)
+			if across := drawn(true); across != drawn(false) {
+				name += " (crosslingual: " + across + ")"
+			}
+		}
+		return shown, name, nil
+	}
+	monolingual, crosslingual, err := suite.PublishedDemonstrations(c.Shown)
+	if err != nil {
+		return shown, "", crosstalk.BadOption("demonstrations", " is neither %s nor %s, nor a file that can be read: %w",
+			InOther, InExpected, err)
+	}
+	shown.Monolingual, shown.Crosslingual = l.labelled(monolingual), l.labelled(crosslingual)
+	shown.Name = filepath.Base(c.Shown) + "@" + shown.Fingerprint()
+	return shown, shown.Name, nil
+}
+
+// formats returns the settings of prompts. demonstrations names what is shown; "": the suite's, in the expected language.
+func (c Confusion) formats(demonstrations string) (all axes) {
 	add := func(name string, values []string) {
 		all.add(name, values, func(c *Condition, i int) {
 			if c.Format == nil {
@@ -261,8 +330,8 @@ func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string]
 	add("position", c.Positions)
 	add("template", c.Templates)
 	add("shots", numbers(c.Shots))
-	if from != "" {
-		add("demonstrations", []string{from}) // from another suite than the one that is asked
+	if demonstrations != "" {
+		add("demonstrations", []string{demonstrations})
 	}
 	all.add("beams", numbers(c.Beams), func(condition *Condition, i int) {
 		extra, _ := model.Beams(condition.name, c.Beams[i]) // already checked
@@ -270,7 +339,7 @@ func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string]
 			condition.setExtra(name, value)
 		}
 	})
-	return all, demonstrations, nil
+	return all
 }
 
 func numbers(list []int) (texts []string) {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -51,8 +52,9 @@ func (p prompt) before() (messages []crosstalk.Message) {
 }
 
 type demonstration struct {
-	Question string `yaml:"question"`
-	Answer   string `yaml:"answer"`
+	Question     string `yaml:"question"`
+	Crosslingual string `yaml:"crosslingual"` // the question in the language of the cross-lingual prompts
+	Answer       string `yaml:"answer"`
 }
 
 // languageSlot is replaced by the name of a language.
@@ -81,7 +83,8 @@ func readConfusion(d document, s *Suite) {
 				Tag: tag, Before: p.value.before()})
 		}
 	}
-	b.crosslingual(f)
+	languages := b.instructions(f)
+	b.crosslingual(f, languages)
 	d.refuseIf(s.Items.Len() == 0, 1, "expected monolingual or crosslingual prompts, found neither")
 	for _, language := range f.Demonstrations {
 		code, _ := b.language(language.line, "demonstrations", language.key)
@@ -93,9 +96,31 @@ func readConfusion(d document, s *Suite) {
 			if s.Demonstrations == nil {
 				s.Demonstrations = map[string][]crosstalk.Demonstration{}
 			}
-			s.Demonstrations[code] = append(s.Demonstrations[code], crosstalk.Demonstration(d.value))
+			id := fmt.Sprintf("demonstrations/%s/%d", language.key, len(s.Demonstrations[code]))
+			s.Demonstrations[code] = append(s.Demonstrations[code], crosstalk.Demonstration{Question: d.value.Question,
+				Answer: d.value.Answer, Crosslingual: b.instructed(d, language.key, id, languages)})
 		}
 	}
+}
+
+// instructed returns a demonstration's cross-lingual question with an instruction to answer in its language. Only id
+// determines the instruction's wording and position.
+func (b *confusionBuilder) instructed(d at[demonstration], language, id string, all []target) string {
+	question := d.value.Crosslingual
+	if question == "" {
+		return ""
+	}
+	i := slices.IndexFunc(all, func(t target) bool { return t.tag == language })
+	if i < 0 || len(all[i].instructions) == 0 {
+		b.refuse(d.line, "demonstrations: a crosslingual question of %s needs names and amendments, to ask for an answer "+
+			"in %[1]s", language)
+		return ""
+	}
+	instruction := all[i].instruction(id)
+	if hash("place", id)%2 == 0 {
+		return instruction + " " + question
+	}
+	return question + " " + instruction
 }
 
 type confusionBuilder struct {
@@ -106,8 +131,7 @@ type confusionBuilder struct {
 
 // crosslingual renders each prompt for each language. Only the item's id determines the wording and the position of
 // the instruction, so they do not change when the suite grows.
-func (b *confusionBuilder) crosslingual(f confusionFile) {
-	languages := b.instructions(f)
+func (b *confusionBuilder) crosslingual(f confusionFile, languages []target) {
 	if len(f.Crosslingual) > 0 && len(languages) == 0 {
 		b.refuse(b.lineOf("crosslingual"),
 			"crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
@@ -124,7 +148,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 			id := v.ID + "/" + l.tag
 			placed := map[string]string{}
 			if len(l.instructions) > 0 {
-				instruction := l.instructions[hash("wording", id)%uint64(len(l.instructions))]
+				instruction := l.instruction(id)
 				placed[atStart], placed[atEnd] = instruction+" "+v.Prompt, v.Prompt+" "+instruction
 			}
 			if v.Integrated != "" {
@@ -146,6 +170,11 @@ type target struct {
 	code, scripted string   // see recorded.LanguageOf
 	name           string   // in the language of the prompts
 	instructions   []string // to answer in the language
+}
+
+// instruction returns one of the instructions, drawn by the id of what it is for.
+func (t target) instruction(id string) string {
+	return t.instructions[hash("wording", id)%uint64(len(t.instructions))]
 }
 
 // instructions returns the languages of cross-lingual prompts.

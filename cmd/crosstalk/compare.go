@@ -447,10 +447,13 @@ func settingsOf(m run.Manifest) (args []string) {
 	}
 	flags := strings.Fields("temperature top-p reasoning max-tokens seed system prefix position template shots")
 	sent := study.Settings(m)(m.Plan.Conditions[0].Name)
+	if study.ShownExpected(m) {
+		add("demonstrations", study.InExpected)
+	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		flag, value := strings.ReplaceAll(name, "_", "-"), sent[name]
 		switch {
-		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // from the model, and the suite
+		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // from the model, and above
 		case !slices.Contains(flags, flag):
 			add("param", name+"="+value)
 		case name == "system" || name == "prefix":

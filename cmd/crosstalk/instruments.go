@@ -138,6 +138,9 @@ func (f *confusionFlags) addRun(c *cobra.Command) {
 			Help: "where cross-lingual prompts have their instruction: " + strings.Join(confusion.Positions, ", ") +
 				" (default: drawn for each prompt)"},
 		{Name: "shots", To: &f.Shots, Help: "number of demonstrations before each prompt (default 0)"},
+		{Name: "demonstrations", To: &f.Shown,
+			Help: "what --shots shows: other (in other languages than the answer's, as in the paper), expected (in the " +
+				"answer's), or the paper's own: a file, few_shot_prompting.py (default other)"},
 		{Name: "template", To: &f.Templates, Choices: []string{string(confusion.Auto), string(confusion.QA)},
 			Help: "qa: put Q: and A: around prompts, as base models need; " +
 				"auto: only for demonstrations without a chat API (default auto)"},

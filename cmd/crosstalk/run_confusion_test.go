@@ -35,7 +35,8 @@ func confusionSuite(t *testing.T) (file string, items []crosstalk.Item) {
 	}
 	b.WriteString("names: {ru: Russian, fr: French}\namendments: [\"Respond in {language}.\"]\ndemonstrations:\n")
 	for language, word := range map[string]string{"ru": "Пример", "fr": "Exemple"} {
-		fmt.Fprintf(&b, "  %s: [{question: %s 1?, answer: %[2]s 1.}, {question: %[2]s 2?, answer: %[2]s 2.}]\n", language, word)
+		fmt.Fprintf(&b, "  %s: [{question: %s 1?, crosslingual: %[1]s 1?, answer: %[2]s 1.}, "+
+			"{question: %[2]s 2?, crosslingual: %[1]s 2?, answer: %[2]s 2.}]\n", language, word)
 	}
 	file = filepath.Join(t.TempDir(), "small.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
@@ -166,6 +167,78 @@ func TestConfusionSweeps(t *testing.T) {
 			}
 			start(t, nil, "compare", out, "--format", "csv").expect(0)
 		})
+	}
+}
+
+// What --shots shows on the wire, in chats and in the template: in other languages than the answer's, in the answer's, or
+// as a file in the form of the published one says.
+func TestDemonstrations(t *testing.T) {
+	t.Parallel()
+	file, items := confusionSuite(t)
+	published := filepath.Join(t.TempDir(), "few_shot_prompting.py")
+	const python = `"""Examples."""
+few_shot_examples_monolingual = {
+    'ru': [{'role': 'User', 'message': 'Was ist \'X\'?'}, {'role': 'Chatbot', 'message': "L'été."}],  # German, French
+    'fr': [{'role': 'User', 'message': 'Why\n\u00e9?'}, {'role': 'Chatbot', 'message': 'So.'}],
+}
+few_shot_examples_crosslingual = {
+    'ru': [{'role': 'User', 'message': 'Reply in Greek. Why?'}, {'role': 'Chatbot', 'message': 'Έτσι.'}],
+    'fr': [{'role': 'User', 'message': 'Why? Reply in Greek.'}, {'role': 'Chatbot', 'message': 'Έτσι.'}]
+}
+def f(): pass
+`
+	if err := os.WriteFile(published, []byte(python), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	type turns [3]string // question, answer, prompt
+	french, russian := turns{"Exemple 1?", "Exemple 1.", "Вопрос 0?"}, turns{"Пример 1?", "Пример 1.", "Question 0?"}
+	for name, c := range map[string]struct {
+		flags []string
+		want  []turns // monolingual: ru, fr; cross-lingual: ru, fr
+	}{
+		"other": {nil, []turns{french, russian,
+			{"Respond in French. fr 1?", "Exemple 1.", "Respond in Russian. What about 0?"},
+			{"Respond in Russian. ru 1?", "Пример 1.", "Respond in French. What about 0?"}}},
+		"expected": {[]string{"--demonstrations", "expected"}, []turns{
+			{"Пример 1?", "Пример 1.", "Вопрос 0?"}, {"Exemple 1?", "Exemple 1.", "Question 0?"},
+			{"Пример 1?", "Пример 1.", "Respond in Russian. What about 0?"},
+			{"Exemple 1?", "Exemple 1.", "Respond in French. What about 0?"}}},
+		"published": {[]string{"--demonstrations", published}, []turns{
+			{"Was ist 'X'?", "L'été.", "Вопрос 0?"}, {"Why\né?", "So.", "Question 0?"},
+			{"Reply in Greek. Why?", "Έτσι.", "Respond in Russian. What about 0?"},
+			{"Why? Reply in Greek.", "Έτσι.", "Respond in French. What about 0?"}}},
+	} {
+		for _, template := range []string{"auto", "qa"} {
+			t.Run(name+" "+template, func(t *testing.T) {
+				t.Parallel()
+				s := moody(t, items, func(testserver.Request, map[string]any) bool { return false })
+				flags := append([]string{"--model", "compatible:m", "--shots", "1", "--position", "start", "--template", template}, c.flags...)
+				start(t, nil, runConfusion(s, file, filepath.Join(t.TempDir(), "run"), flags...)...).expect(0)
+				sent := map[string]bool{}
+				for _, r := range s.Records() {
+					var body struct {
+						Messages []struct{ Role, Content string }
+					}
+					if err := json.Unmarshal(r.Body, &body); err != nil {
+						t.Fatal(err)
+					}
+					text := ""
+					for _, m := range body.Messages {
+						text += m.Role + ": " + m.Content + "\n"
+					}
+					sent[text] = true
+				}
+				for _, w := range c.want {
+					text := fmt.Sprintf("user: %s\nassistant: %s\nuser: %s\n", w[0], w[1], w[2])
+					if template == "qa" {
+						text = fmt.Sprintf("user: Q: %s\nA: %s\n\nQ: %s\nA:\n", w[0], w[1], w[2])
+					}
+					if !sent[text] {
+						t.Errorf("%q was not sent, but %q", text, slices.Sorted(maps.Keys(sent)))
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -224,6 +224,7 @@ type Rules struct {
 	Identifier string // its name
 	Words      string // the name of the English list
 	Candidates int    `json:",omitempty"` // candidates requested at each token; 0: none
+	Shown      string `json:",omitempty"` // demonstrations, unless they are in the expected language
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
 	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol uses guard
 }
@@ -231,7 +232,7 @@ type Rules struct {
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules {
 	r := Rules{Protocol: in.Protocol, Identifier: in.Identifier.Name(), Words: in.Words.Name(),
-		Candidates: in.Prompting.Logprobs}
+		Candidates: in.Prompting.Logprobs, Shown: in.Demonstrations.Name}
 	if in.Part == Reasoning {
 		r.Part = Reasoning
 	}
@@ -261,6 +262,7 @@ func (r Rules) fields(words bool) []string {
 		add(words && r.Latin == LatinInWPR, "latin")
 	}
 	add(r.Part != "", "part:"+string(r.Part))
+	add(r.Shown != "", "demonstrations:"+r.Shown)
 	return fields
 }
 

@@ -31,7 +31,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	}
 	answers := make([]crosstalk.Answer, in.Samples)
 	err = parallel.Each(in.Samples, func(k int) error {
-		request, err := in.Format.request(in.Prompting, item.Prompt.Before, prompt, item.Prompt.Language, k)
+		request, err := in.Format.request(in.Prompting, item, prompt, k)
 		if err != nil {
 			return fmt.Errorf("item %s: %w", item.ID, err)
 		}
@@ -74,9 +74,7 @@ type Format struct {
 	Shots    int    // demonstrations before the prompt
 	Template Template
 
-	// Demonstrations are questions with answers in the same language, by language. The first Shots in the requested
-	// language precede a prompt, even a cross-lingual one: they show the language of answers, not the instruction.
-	Demonstrations map[string][]crosstalk.Demonstration
+	Demonstrations Demonstrations // the first Shots of an item's precede its prompt
 }
 
 // Positions lists the positions, within an English prompt, of the instruction to answer in another language (Marchisio
@@ -129,12 +127,16 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	return prompt, position, nil
 }
 
-func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string,
+func (f Format) request(p crosstalk.PromptConfig, item crosstalk.Item, prompt string,
 	sample int) (crosstalk.Request, error) {
-	shown := f.Demonstrations[language]
+	before, shown := item.Prompt.Before, f.Demonstrations.Before(item)
 	if len(shown) < f.Shots {
-		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d",
-			f.Shots, language, len(shown))
+		err := fmt.Errorf("expected %d demonstrations for %s prompts with answers in %s, found %d", f.Shots,
+			cmp.Or(item.Labels[TaskColumn], "monolingual"), item.Prompt.Language, len(shown))
+		if item.Labels[TaskColumn] == crosslingual {
+			err = fmt.Errorf("%w: a suite's demonstrations need a crosslingual question", err)
+		}
+		return crosstalk.Request{}, err
 	}
 	shown = shown[:f.Shots]
 	if f.Template == QA && len(before) > 0 {

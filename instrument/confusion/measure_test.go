@@ -94,8 +94,8 @@ func TestMeasureErrors(t *testing.T) {
 			return crosstalk.Item{ID: "r", Prompt: &crosstalk.Prompt{Language: "de"}}
 		},
 		`item x-1 has no prompt with the instruction at the position "middle"`: func(in *Instrument) crosstalk.Item { in.Position = "middle"; return placed },
-		"item de-1: expected 4 demonstrations in the language de, found 3": func(in *Instrument) crosstalk.Item {
-			in.Shots, in.Demonstrations = 4, shown
+		"item de-1: expected 4 demonstrations for monolingual prompts with answers in de, found 3": func(in *Instrument) crosstalk.Item {
+			in.Shots, in.Demonstrations.Monolingual = 4, shown
 			return monolingual
 		},
 	} {
@@ -160,7 +160,7 @@ func TestFormats(t *testing.T) {
 	} {
 		in := instrument(t, "lcb-paper")
 		in.Samples, in.Format = 1, test.format
-		in.Demonstrations = shown
+		in.Demonstrations.Monolingual = shown
 		in.Prompting = crosstalk.PromptConfig{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4,
 			Decoding: crosstalk.Decoding{MaxTokens: 9}}
 		asked := &listener{}
@@ -202,9 +202,9 @@ func TestBefore(t *testing.T) {
 	}{
 		{"turns", turns, crosstalk.PromptConfig{Prefix: "P: "}, Format{}, []crosstalk.Message{turns[0], turns[1], of("user", "P: Wie?")}, ""},
 		{"a system message", turns, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S"), turns[0], turns[1], of("user", "Wie?")}, ""},
-		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: shown},
+		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: Demonstrations{Monolingual: shown}},
 			[]crosstalk.Message{of("system", "T"), of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
-		{"demonstrations", turns, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: shown},
+		{"demonstrations", turns, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: Demonstrations{Monolingual: shown}},
 			[]crosstalk.Message{of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
 		{"two", []crosstalk.Message{of("system", "T")}, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S\n\nT"), of("user", "Wie?")}, ""},
 		{"completions", turns, crosstalk.PromptConfig{API: crosstalk.Completions}, Format{}, nil, "item de-1: has messages before its prompt, which only chat models take: use --api chat"},
