@@ -25,9 +25,8 @@ import (
 	"crosstalk/guard"
 	"crosstalk/internal/parallel"
 	"crosstalk/internal/table"
+	"crosstalk/measure/langid"
 	"crosstalk/recorded"
-
-	"golang.org/x/text/language"
 )
 
 // Formats lists the values of Options.Format. Without one, answers are written as jsonl, and findings in files as text.
@@ -459,7 +458,8 @@ func (o Options) tag(name string) string {
 	if _, err := o.Checker.Check("", tag); tag == "" || err != nil {
 		return ""
 	}
-	return language.Make(tag).String()
+	_, locale := langid.Canonical(tag)
+	return locale
 }
 
 // languageFor returns a file's language: from its path, as stated in the file, or the given one.

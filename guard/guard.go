@@ -19,8 +19,6 @@ import (
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
-
-	"golang.org/x/text/language"
 )
 
 // A Verdict tells whether a text is in the expected language.
@@ -167,15 +165,11 @@ func (k Checker) expect(tag string) (expected, error) {
 		return expected{}, fmt.Errorf("the tag of a language has %d bytes; expected one such as ko, pt-BR or zh-Hant",
 			len(tag))
 	}
-	t, err := language.Parse(strings.ReplaceAll(tag, "_", "-"))
-	if err != nil || tag == "" {
+	base, t, err := langid.Parse(tag)
+	if err != nil {
 		return expected{}, fmt.Errorf("unknown language %q; expected a BCP 47 tag such as ko, pt-BR or zh-Hant", tag)
 	}
-	if t == language.Und {
-		return expected{}, fmt.Errorf("tag %q names no language; expected one such as ko, pt-BR or zh-Hant", tag)
-	}
-	base, _ := t.Base()
-	label, known := k.label(base.String())
+	label, known := k.label(base)
 	if !known {
 		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s",
 			tag, strings.Join(Languages(), " "))

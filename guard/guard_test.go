@@ -255,7 +255,7 @@ func TestBadTags(t *testing.T) {
 	for tag, want := range map[string]string{
 		"":    `unknown language ""`,
 		"??":  `unknown language "??"`,
-		"und": `tag "und" names no language`,
+		"und": `unknown language "und"`,
 		"tlh": `language "tlh" cannot be judged; expected one of: `,
 	} {
 		if _, err := Check("text", tag); err == nil || !strings.Contains(err.Error(), want) {

@@ -14,8 +14,6 @@ import (
 	"crosstalk"
 	"crosstalk/internal/table"
 	"crosstalk/measure/langid"
-
-	"golang.org/x/text/language"
 )
 
 // Confusion is an answer that should be in one language.
@@ -124,14 +122,11 @@ func join(names ...string) string {
 // LanguageOf returns the identifiers' label for the language of a BCP 47 tag: its ISO 639-1 code if it has one. If
 // the tag asks for a script (langid.Script), scripted is the tag.
 func LanguageOf(tag string) (code, scripted string, err error) {
-	t, err := language.Parse(tag)
-	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
-		if langid.Script(t) != "" {
-			scripted = t.String()
-		}
-		return base.String(), scripted, nil
+	code, t, err := langid.Parse(tag)
+	if err == nil && langid.Script(t) != "" {
+		scripted = t.String()
 	}
-	return "", "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
+	return code, scripted, err
 }
 
 // Undetermined is the BCP 47 tag of a language that is unknown.

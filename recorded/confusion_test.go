@@ -113,10 +113,10 @@ func TestReadConfusionErrors(t *testing.T) {
 // A row without a language that can be judged is not the end of the file.
 func TestUnjudged(t *testing.T) {
 	for language, want := range map[string]string{
-		"French": `"French" is not a valid language; expected a code such as fr, zh or pt-BR`,
-		"":       "no language is given",
-		"und":    `"und" is not a valid language; expected a code such as fr, zh or pt-BR`,
-		"xx":     `"xx" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"Deutsch": `"Deutsch" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"":        "no language is given",
+		"und":     `"und" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"xx":      `"xx" is not a valid language; expected a code such as fr, zh or pt-BR`,
 	} {
 		rows, err := readConfusions(write(t, "a.csv", "completion,language\nx,"+language+"\ny,fr\n"))
 		if err != nil || len(rows) != 2 || rows[0].Unjudged != want || rows[0].Item.Prompt.Language != "" ||
@@ -193,7 +193,7 @@ func TestRepeatedColumns(t *testing.T) {
 // The code is what identifiers know; the tag is kept where its script counts.
 func TestLanguageOf(t *testing.T) {
 	for tag, want := range map[string][2]string{"fr": {"fr"}, "pt-BR": {"pt"}, "ZHO": {"zh"}, "zh": {"zh"}, "zh_tw": {"zh", "zh-TW"}, "zh-Hans": {"zh", "zh-Hans"},
-		"cmn-Hant": {"cmn", "cmn-Hant"}, "sr": {"sr"}, "sr-RS": {"sr"}, "sr-latn-rs": {"sr", "sr-Latn-RS"}, "French": {}, "und-Hant": {}} {
+		"cmn-Hant": {"cmn", "cmn-Hant"}, "sr": {"sr"}, "sr-RS": {"sr"}, "sr-latn-rs": {"sr", "sr-Latn-RS"}, "French": {"fr"}, "und-Hant": {}} {
 		code, scripted, err := LanguageOf(tag)
 		if code != want[0] || scripted != want[1] || (err == nil) != (want[0] != "") {
 			t.Errorf("%s: %q, %q, %v; want %q", tag, code, scripted, err, want)

@@ -39,7 +39,7 @@ func TestReadPrompts(t *testing.T) {
 func TestReadPromptsErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"question": "x", "locale": "de"}`:                                                                                     "a.jsonl:1: expected the columns language, and prompt or messages, and optionally system, id, task, source; the columns are question, locale",
-		`{"prompt": "x", "language": "German"}`:                                                                                 `a.jsonl:1: "German" is not a valid language`,
+		`{"prompt": "x", "language": "Deutsch"}`:                                                                                `a.jsonl:1: "Deutsch" is not a valid language`,
 		`{"prompt": " ", "language": "de"}`:                                                                                     "a.jsonl:1: the prompt is empty",
 		`{"prompt": ["x"], "language": "de"}`:                                                                                   "a.jsonl:1: prompt is a list; expected text",
 		`{"prompt": "x", "messages": [{"role": "user", "content": "y"}], "language": "de"}`:                                     "a.jsonl:1: has a prompt and messages; expected one of them",

@@ -207,16 +207,16 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 	for _, item := range s.Items.All() {
 		of[item.Prompt.Language] = true
 	}
+	chosen := map[string]bool{}
 	for _, language := range c.Languages {
-		if !of[language] {
+		_, tag := langid.Canonical(language) // DE and deu are de
+		if chosen[tag] = true; !of[tag] {
 			return nil, crosstalk.BadOption("language", ": the suite %s has no prompts for answers in %q; choose one of: %s",
 				s.Name, language, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
 		}
 	}
 	part := *s
-	part.Items = s.Items.Select(func(item crosstalk.Item) bool {
-		return slices.Contains(c.Languages, item.Prompt.Language)
-	})
+	part.Items = s.Items.Select(func(item crosstalk.Item) bool { return chosen[item.Prompt.Language] })
 	return part.Part(c.Items), nil
 }
 

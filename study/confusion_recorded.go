@@ -252,7 +252,7 @@ func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 
 // Reply is an answer, and the language that it should be in.
 type Reply struct {
-	Language string // a BCP 47 tag
+	Language string // a BCP 47 tag or an English name
 	Text     string
 }
 
@@ -273,7 +273,8 @@ func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
 		if !languages.label(p) {
 			return nil, errors.New(languages.unknown(r.Language))
 		}
-		item := crosstalk.Item{ID: strconv.Itoa(i), Labels: map[string]string{"language": r.Language}, Prompt: p}
+		item := crosstalk.Item{ID: strconv.Itoa(i), Labels: new(groups).label(map[string]string{"language": r.Language}, ""),
+			Prompt: p}
 		for _, o := range in.Score(item, 0, recorded.Answer(r.Text)) {
 			estimator.Add(o)
 		}

@@ -11,6 +11,7 @@ import (
 	"crosstalk/internal/intern"
 	"crosstalk/internal/parallel"
 	"crosstalk/measure/langgroup"
+	"crosstalk/measure/langid"
 	"crosstalk/run"
 	"crosstalk/suite"
 
@@ -179,22 +180,25 @@ const (
 	scriptColumn       = "script"        // likewise
 	indoEuropeanColumn = "indo_european" // "yes", "no" or langgroup.Undetermined, by the item's language
 	latinColumn        = "latin"         // "yes", "no" or langgroup.Undetermined, by the script
+	localeColumn       = "locale"        // the whole tag of the language, if the data have more than languages: "de-DE"
 	tertileColumn      = "length_tertile"
 )
 
 var (
 	languageColumns = []string{familyColumn, scriptColumn, indoEuropeanColumn, latinColumn}
-	addedColumns    = append(slices.Clone(languageColumns), tertileColumn)
+	addedColumns    = append(slices.Clone(languageColumns), localeColumn, tertileColumn)
 )
 
 // groups are the groups of a study's items: those of their languages, and the tertiles of prompt length within each
-// task, source and language. The zero value has seen no item.
+// task, source and language. The language of an item becomes its canonical code, so that de and de-DE are one language
+// in every figure. The zero value has seen no item.
 //
 // All items are seen first, in any order, and labelled afterwards, possibly concurrently.
 type groups struct {
-	own       map[string]bool // columns of the data that keep their values
-	languages map[string]map[string]string
-	lengths   map[cell]map[float64]int // number of prompts by length in words
+	own       map[string]bool              // columns of the data that keep their values
+	languages map[string]map[string]string // columns by the tag that the data have
+	locales   bool                         // a tag says more than the code of its language
+	lengths   map[cell]map[float64]int     // number of prompts by length in words
 	tertiles  map[cell]map[float64]string
 }
 
@@ -203,7 +207,8 @@ type groups struct {
 type cell struct{ task, source, language string }
 
 func cellOf(labels map[string]string) cell {
-	return cell{labels["task"], labels["source"], labels["language"]}
+	language, _ := langid.Canonical(labels["language"])
+	return cell{labels["task"], labels["source"], language}
 }
 
 // see registers an item with its prompt, "" if unknown.
@@ -218,8 +223,11 @@ func (g *groups) see(labels map[string]string, prompt string) {
 	}
 	if language := labels["language"]; language != "" && g.languages[language] == nil {
 		of := langgroup.Of(language)
+		code, locale := langid.Canonical(language)
+		g.locales = g.locales || locale != code
 		g.languages[language] = map[string]string{familyColumn: of.Family, scriptColumn: of.Script,
-			indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin)}
+			indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin),
+			localeColumn: locale}
 	}
 	if words := crosstalk.WordsIn(prompt); words > 0 {
 		at := cellOf(labels)
@@ -247,22 +255,32 @@ func (g *groups) done() {
 	}
 }
 
-// label returns an item's labels with those of its groups. It does not change labels. Before done, there are no
-// groups.
+// label returns an item's labels with the canonical code of its language and its groups. It does not change labels.
+// Before done, there are no groups.
 func (g *groups) label(labels map[string]string, prompt string) map[string]string {
-	added := maps.Clone(g.languages[labels["language"]])
-	if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
-		if added == nil {
-			added = map[string]string{}
+	added := map[string]string{}
+	if g.tertiles != nil {
+		maps.Copy(added, g.languages[labels["language"]])
+		if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
+			added[tertileColumn] = third
 		}
-		added[tertileColumn] = third
+		maps.DeleteFunc(added, func(column, _ string) bool { return !g.adds(column) })
 	}
-	maps.DeleteFunc(added, func(column, _ string) bool { return g.own[column] })
-	if g.tertiles == nil || len(added) == 0 {
+	language, _ := langid.Canonical(labels["language"])
+	if len(added) == 0 && language == labels["language"] {
 		return labels
 	}
 	maps.Copy(added, labels)
+	if language != "" {
+		added["language"] = language
+	}
 	return added
+}
+
+// adds reports whether items get this column: those of the data keep their values, and locales that only repeat
+// languages are left out.
+func (g *groups) adds(column string) bool {
+	return !g.own[column] && (column != localeColumn || g.locales)
 }
 
 func (g *groups) columns() Columns {
@@ -272,7 +290,7 @@ func (g *groups) columns() Columns {
 		if column == tertileColumn {
 			has = len(g.lengths) > 0
 		}
-		if has && !g.own[column] {
+		if has && g.adds(column) {
 			known[column] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"crosstalk"
+	"crosstalk/measure/langid"
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/recorded"
 )
@@ -118,7 +119,8 @@ func checkPrompts(s *Suite, found *findings) {
 			is, other := otherLanguage(item.Prompt.Text, item.Prompt.Language)
 			found.addIf(other, "%s: the prompt is in %s; expected %s", item.ID, is, item.Prompt.Language)
 		}
-		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
+		language, _ := langid.Canonical(item.Labels["language"])
+		cells[[3]string{item.Labels["task"], item.Labels["source"], language}]++
 	}
 	byName := func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }
 	for _, cell := range slices.SortedFunc(maps.Keys(cells), byName) {

@@ -53,7 +53,7 @@ func TestCheckPairs(t *testing.T) {
 			s.Items.At(0).Pair.Remove, s.Items.At(1).Pair.Remove = []string{"Corals", "coral"}, []string{"Pearl", "Jade"}
 			return s
 		}(), []string{"c: the test has nothing of what remove lists: Pearl, Jade"}},
-		"unknown language": {pairs("english", good("a")), []string{`"english" is not a valid language; expected a code such as fr, zh or pt-BR`}},
+		"unknown language": {pairs("anglais", good("a")), []string{`"anglais" is not a valid language; expected a code such as fr, zh or pt-BR`}},
 		"prompt mentions": {pairs("en", crosstalk.Item{ID: "b", Pair: &crosstalk.Pair{Concept: "boat", Test: "A boat.\n\nQ: A boat is?\nA:", Control: "A car.\n\nQ: A boat is?\nA:",
 			Leaks: []string{"l", "m"}, Neutral: good("a").Pair.Neutral, Context: &crosstalk.Context{Carrier: crosstalk.Note}}}),
 			[]string{`b: the control mentions the concept "boat"`}},

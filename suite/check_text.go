@@ -6,7 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	langid "crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid"
+	lid "crosstalk/measure/langid/embedded"
 	"crosstalk/measure/similarity/gloss"
 
 	"golang.org/x/text/unicode/norm"
@@ -204,8 +205,8 @@ func characterPairs(text string) (pairs []string) {
 // otherLanguage reports whether a text is certainly not in the language, BCP 47, and returns its language. It is made
 // for texts of several words: shorter ones pass, and so do languages that the embedded identifier does not know.
 func otherLanguage(text, language string) (found string, other bool) {
-	code, _, _ := strings.Cut(language, "-")
-	identifier := langid.Identifier()
+	code, _, _ := langid.Parse(language)
+	identifier := lid.Identifier()
 	letters := 0
 	for _, r := range text {
 		if unicode.IsLetter(r) {

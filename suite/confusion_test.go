@@ -199,7 +199,7 @@ func TestParseConfusionErrors(t *testing.T) {
 		confusionHead + "monolingual: [a]\n":                                                                                               "3: expected a map, found a list",
 		confusionHead + "monolingual: {fr: a}\n":                                                                                           "3: expected a list, found text",
 		confusionHead + "monolingual:\n  fr:\n  de: []\n":                                                                                  "4: monolingual: fr has no prompts",
-		confusionHead + "monolingual:\n  French: [{id: a, prompt: b}]\n":                                                                   `4: monolingual: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		confusionHead + "monolingual:\n  français: [{id: a, prompt: b}]\n":                                                                 `4: monolingual: "français" is not a valid language; expected a code such as fr, zh or pt-BR`,
 		confusionHead + mono + "    - {id: a, prompt: b, before: [{user: c}, {user: ' '}]}\n":                                              "5: prompt a: an entry of before is empty; expected user or assistant, or both",
 		confusionHead + mono + "    - {id: a, prompt: b, before: [{tool: c}]}\n":                                                           `5: unknown field "tool"`,
 		confusionHead + mono + "    - {id: a}\n":                                                                                           "5: prompt a has no text",
@@ -243,9 +243,9 @@ func TestCheckConfusion(t *testing.T) {
 		Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
 	want := []string{"again: same prompt as pt-1",
 		"pt: too few items for a reliable figure (1)",
-		"crosslingual de: too few items for a reliable figure (1)", "crosslingual zh-Hans: too few items for a reliable figure (1)",
-		"crosslingual simple de: too few items for a reliable figure (1)", "crosslingual simple zh-Hans: too few items for a reliable figure (1)",
-		"monolingual fr: too few items for a reliable figure (1)", "monolingual simple pt-BR: too few items for a reliable figure (1)",
+		"crosslingual de: too few items for a reliable figure (1)", "crosslingual zh: too few items for a reliable figure (1)",
+		"crosslingual simple de: too few items for a reliable figure (1)", "crosslingual simple zh: too few items for a reliable figure (1)",
+		"monolingual fr: too few items for a reliable figure (1)", "monolingual simple pt: too few items for a reliable figure (1)",
 		"zh-Hans: no demonstrations, unlike other languages", "7 items: intervals need at least 30"}
 	if got := Check(s); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

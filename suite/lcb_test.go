@@ -102,7 +102,7 @@ func TestImportLCBErrors(t *testing.T) {
 		name + ":2: has no prompt; expected the columns":               row(" ,tea,fr,\n"),
 		name + ":3: has no language; expected the columns":             row("a,tea,fr,\nb,tea,,\n"),
 		name + ":2: has no source; expected the columns":               {name, "prompt,language\na,fr\n"},
-		name + `:2: "French" is not a valid language; expected a code`: row("a,tea,French,Start\n"),
+		name + `:2: "Frnch" is not a valid language; expected a code`:  row("a,tea,Frnch,Start\n"),
 		name + `:2: location is "Top"; expected Start, Middle`:         row("a,tea,fr,Top\n"),
 		name + ":2: has 2 fields; the header has 4":                    row("a,tea\n"),
 		name + `:2: the column "prompt" is not valid UTF-8`:            row("\xff,tea,fr,\n"),

@@ -177,12 +177,12 @@ func scoredLanguages(t *testing.T, run string) map[string]string {
 	for lines.Scan() {
 		var o struct {
 			Cluster string
-			Labels  struct{ Language string }
+			Labels  struct{ Locale string }
 		}
 		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
 			t.Fatal(err)
 		}
-		languages[o.Cluster] = strings.TrimSuffix(o.Labels.Language, "und") // the answers are in order
+		languages[o.Cluster] = strings.TrimSuffix(o.Labels.Locale, "und") // the answers are in order
 	}
 	return languages
 }

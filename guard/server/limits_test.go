@@ -174,14 +174,14 @@ func TestObserver(t *testing.T) {
 		{"a list", litellmPath, "[]", 400},
 		{"no UTF-8", litellmPath, "\xff", 400},
 		{"content that is an object", litellmPath, `{"input_type":"request","structured_messages":[{"role":"user","content":{"text":"x"}}]}`, 400},
-		{"an unknown language", litellmPath, language(`"Korean"`), 400},
+		{"an unknown language", litellmPath, language(`"Koreanish"`), 400},
 		{"a language that is a number", litellmPath, language("5"), 400},
 		{"a long text", litellmPath, strings.Replace(language(`"de"`), english, long, 1), 413},
 		{"a large body", litellmPath, filled(mostBody+1, `{"images":["`, `"]}`), 413},
 		{"many values", litellmPath, "[" + strings.Repeat("1,", mostValues) + "1]", 413},
 		{"no JSON", promptfooPath, "x", 400},
 		{"no output", promptfooPath, "{}", 400},
-		{"an unknown language", promptfooPath + "?language=Korean", `{"output":"x"}`, 400},
+		{"an unknown language", promptfooPath + "?language=Koreanish", `{"output":"x"}`, 400},
 		{"a long output", promptfooPath + "?language=de", `{"output":"` + long + `"}`, 413},
 	} {
 		want := `{"action":"NONE"}`
@@ -217,7 +217,7 @@ func TestObserver(t *testing.T) {
 	if strings.Contains(got, `refused_total{status="413"}`) {
 		t.Error("what passed is counted as refused")
 	}
-	if n := strings.Count(log.String(), "\n"); n != 3 || strings.Contains(log.String(), "Your order") || strings.Contains(log.String(), "Korean") {
+	if n := strings.Count(log.String(), "\n"); n != 3 || strings.Contains(log.String(), "Your order") || strings.Contains(log.String(), "Koreanish") {
 		t.Errorf("%d lines, want one for each reason and no texts:\n%s", n, log.String())
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/guard"
+	"crosstalk/measure/langid"
 )
 
 // Limits of what is counted and kept.
@@ -64,8 +65,8 @@ func newMetrics() *metrics {
 
 // base is the label for a tag: its language.
 func base(tag string) string {
-	language, _, _ := strings.Cut(strings.ReplaceAll(tag, "_", "-"), "-")
-	return cmp.Or(strings.ToLower(language), "unknown")
+	code, _ := langid.Canonical(tag)
+	return cmp.Or(code, "unknown")
 }
 
 func (m *metrics) count(change func()) {

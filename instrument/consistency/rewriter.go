@@ -414,9 +414,8 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (fla
 func languageOf(s Sense) string {
 	steps := strings.Split(string(s), ">")
 	for _, step := range slices.Backward(steps) {
-		tag, err := language.Parse(step)
-		if base, confidence := tag.Base(); err == nil && confidence == language.Exact {
-			return base.String()
+		if code, _, err := langid.Parse(step); err == nil {
+			return code
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk/internal/lexicon"
+	"crosstalk/measure/langid"
 
 	"golang.org/x/text/language"
 )
@@ -49,20 +50,16 @@ var scripts = map[string]string{"azb": "Arab", "cbk": "Latn", "mwl": "Latn", "xa
 // Undetermined.
 func Of(tag string) Groups {
 	g := Groups{Undetermined, Undetermined}
-	t, err := language.Parse(strings.TrimSpace(tag))
+	base, t, err := langid.Parse(tag)
 	if err != nil {
 		return g
 	}
-	base, confidence := t.Base()
-	if confidence != language.Exact { // "und", "und-Latn"
-		return g
-	}
-	if family := familyOf[base.String()]; family != "" {
+	if family := familyOf[base]; family != "" {
 		g.Family = family
 	}
 	if script, confidence := t.Script(); confidence != language.No {
 		g.Script = script.String()
-	} else if script := scripts[base.String()]; script != "" {
+	} else if script := scripts[base]; script != "" {
 		g.Script = script
 	}
 	return g

@@ -37,3 +37,20 @@ func TestScript(t *testing.T) {
 		}
 	}
 }
+
+// All spellings of a language are one.
+func TestCanonical(t *testing.T) {
+	for tag, want := range map[string][2]string{"de": {"de", "de"}, "de-DE": {"de", "de-DE"}, "DE_de": {"de", "de-DE"},
+		" deu ": {"de", "de"}, "German": {"de", "de"}, "zh-Hans": {"zh", "zh-Hans"}, "zh_tw": {"zh", "zh-TW"}, "cmn": {"zh", "cmn"},
+		"chinese": {"zh", "zh"}, "yue": {"yue", "yue"}, "nb-NO": {"no", "nb-NO"}, "Norwegian": {"no", "no"}, "nn": {"nn", "nn"}, "iw": {"he", "he"},
+		"fil": {"tl", "fil"}, "Tagalog": {"tl", "fil"}, "": {"", ""}, "und": {"und", "und"}, "und-Hant": {"und-Hant", "und-Hant"},
+		"Pig Latin": {"Pig Latin", "Pig Latin"}} {
+		if code, locale := Canonical(tag); code != want[0] || locale != want[1] {
+			t.Errorf("%q: %q, %q; want %q", tag, code, locale, want)
+		}
+		code, locale := Canonical(tag)
+		if again, _ := Canonical(locale); again != code {
+			t.Errorf("%q: %q, but %q of %q", tag, code, again, locale)
+		}
+	}
+}

@@ -5,9 +5,13 @@
 package langid
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 // Guess is the result of an identifier for a text.
@@ -35,9 +39,9 @@ type Identifier interface {
 }
 
 // equals are codes of the same language: models use one or the other. Their Norwegian is Bokmål, and a macrolanguage
-// is the standard variety that they were trained on.
+// is the standard variety that they were trained on. Figures use the first.
 var equals = [][]string{
-	{"nb", "no"}, {"fil", "tl"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
+	{"no", "nb"}, {"tl", "fil"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
 	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"},
 	{"yi", "ydd"}, {"or", "ory"}, {"om", "gaz"}, {"ps", "pbt"}, {"ku", "kmr"}, {"qu", "quz"}, {"he", "iw"},
 	{"id", "in"}, {"jv", "jw"},
@@ -57,6 +61,52 @@ func LabelOf(code string, labels []string) (label string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// Parse parses a BCP 47 tag, in which case and underscores do not matter, or the English name of a language ("German").
+// It returns the code of the language: ISO 639-1 if there is one, otherwise ISO 639-3. A tag without a language, such
+// as und-Latn, is an error.
+func Parse(tag string) (code string, parsed language.Tag, err error) {
+	name := strings.TrimSpace(tag)
+	if parsed, err = language.Parse(name); err != nil {
+		if base, known := named()[strings.ToLower(name)]; known {
+			parsed, err = language.Compose(base)
+		}
+	}
+	if base, confidence := parsed.Base(); err == nil && confidence == language.Exact {
+		return base.String(), parsed, nil
+	}
+	return "", parsed, fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
+}
+
+// named maps the English names of languages in CLDR, in lower case, to the languages. CLDR calls no and tl by the names
+// of nb and fil.
+var named = sync.OnceValue(func() map[string]language.Base {
+	of := map[string]language.Base{"norwegian": language.MustParseBase("no"), "tagalog": language.MustParseBase("tl")}
+	names := display.English.Languages()
+	for _, base := range language.Supported.BaseLanguages() {
+		name := strings.ToLower(names.Name(base))
+		if other, again := of[name]; name != "" && (!again || len(base.String()) < len(other.String())) {
+			of[name] = base // Chinese is zh, not cmn
+		}
+	}
+	return of
+})
+
+// Canonical returns the code by which a language is grouped and compared, whatever its script, region and spelling:
+// "de" for de-DE, DE_de, deu and German, "no" for nb. locale is the whole tag in BCP 47: "de-DE". Of a tag that is not
+// valid, both are the tag.
+func Canonical(tag string) (code, locale string) {
+	code, parsed, err := Parse(tag)
+	if err != nil {
+		return tag, tag
+	}
+	for _, group := range equals {
+		if slices.Contains(group, code) {
+			code = group[0]
+		}
+	}
+	return code, parsed.String()
 }
 
 // Script returns the ISO 15924 code of the script that a tag of Chinese or Serbian asks for. It is empty if either

@@ -10,6 +10,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/nearest"
+	"crosstalk/measure/langid"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/embedding"
@@ -223,8 +224,8 @@ func CheckGloss(names []string, suite string, languages []string) error {
 
 // primary returns the language of a tag, without script and region, in lower case.
 func primary(tag string) string {
-	language, _, _ := strings.Cut(tag, "-")
-	return strings.ToLower(language)
+	code, _ := langid.Canonical(tag)
+	return code
 }
 
 // CommonLanguage returns the only language of these tags, without its region, and English if there are no tags.
