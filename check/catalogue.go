@@ -103,8 +103,11 @@ func (o Options) addSources(all []message, f file, language string) {
 			if path == f.path {
 				continue
 			}
-			data, err := os.ReadFile(path)
-			if err != nil || len(data) > longest {
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			data, err := contents(path)
+			if err != nil {
 				continue
 			}
 			m, err := parse(path, strings.TrimPrefix(string(data), string(byteOrderMark)))
@@ -163,16 +166,22 @@ func (o Options) message(m message, source, language string) (f finding, err err
 }
 
 // parsePO reads a gettext catalogue, without messages that are untranslated, fuzzy or obsolete.
-func parsePO(text string) (m messages, err error) {
-	var of map[string]string
+func parsePO(file string) (m messages, err error) {
+	var of map[string]*strings.Builder
 	var at map[string]int
+	text := func(field string) string {
+		if of[field] == nil {
+			return ""
+		}
+		return of[field].String()
+	}
 	field, fuzzy, offset := "", false, 0
 	end := func() {
 		if of == nil {
 			return
 		}
-		if id := of["msgid"]; id == "" {
-			for line := range strings.Lines(of["msgstr"]) {
+		if id := text("msgid"); id == "" {
+			for line := range strings.Lines(text("msgstr")) {
 				name, value, _ := strings.Cut(line, ":")
 				switch strings.ToLower(name) {
 				case "language":
@@ -183,22 +192,22 @@ func parsePO(text string) (m messages, err error) {
 			}
 		} else if !fuzzy {
 			for _, field := range slices.Sorted(maps.Keys(of)) {
-				if !strings.HasPrefix(field, "msgstr") || of[field] == "" {
+				if !strings.HasPrefix(field, "msgstr") || text(field) == "" {
 					continue
 				}
 				source := id
-				if more := of["msgid_plural"]; more != "" && field != "msgstr[0]" {
+				if more := text("msgid_plural"); more != "" && field != "msgstr[0]" {
 					source = more
 				}
 				if !strings.ContainsAny(source, " \u3000") && len(source) > 1 { // the message's name
 					source = ""
 				}
-				m.all = append(m.all, message{source: source, value: of[field], at: at[field]})
+				m.all = append(m.all, message{source: source, value: text(field), at: at[field]})
 			}
 		}
 		of, at, fuzzy, field = nil, nil, false, ""
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(file) {
 		start := offset
 		offset += len(line)
 		bare := strings.TrimSpace(line)
@@ -211,7 +220,7 @@ func parsePO(text string) (m messages, err error) {
 			fuzzy = fuzzy && of != nil // the obsolete message was fuzzy, not the next one
 			continue
 		case strings.HasPrefix(bare, "#"):
-			if of["msgid"] != "" || field == "msgstr" {
+			if text("msgid") != "" || field == "msgstr" {
 				end()
 			}
 			fuzzy = fuzzy || strings.HasPrefix(bare, "#,") && strings.Contains(bare, "fuzzy")
@@ -230,12 +239,15 @@ func parsePO(text string) (m messages, err error) {
 			return m, &lineError{start, errors.New(`expected msgid or msgstr and a text in quotation marks`)}
 		}
 		if of == nil {
-			of, at = map[string]string{}, map[string]int{}
+			of, at = map[string]*strings.Builder{}, map[string]int{}
 		}
-		if _, known := at[field]; !known || of[field] == "" && name == "" {
+		if of[field] == nil {
+			of[field] = &strings.Builder{}
+			at[field] = start + strings.IndexByte(bare, '"') + 1
+		} else if text(field) == "" && name == "" {
 			at[field] = start + strings.IndexByte(bare, '"') + 1
 		}
-		of[field] += value
+		of[field].WriteString(value)
 	}
 	end()
 	return m, nil
@@ -245,7 +257,8 @@ func parsePO(text string) (m messages, err error) {
 func parseXLIFF(text string) (m messages, err error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	var one message
-	var to *string
+	var to *string // the source or target that is read
+	var read strings.Builder
 	found := false
 	for {
 		start := int(d.InputOffset())
@@ -275,20 +288,21 @@ func parseXLIFF(text string) (m messages, err error) {
 				one = message{key: one.key}
 			case name == "source":
 				to = &one.source
+				read.Reset()
 			case name == "target":
 				to, one.at = &one.value, int(d.InputOffset())
+				read.Reset()
 			}
 		case xml.EndElement:
-			switch {
-			case t.Name.Local == "target" && one.value != "":
-				m.all = append(m.all, one)
-				fallthrough
-			case t.Name.Local == "target", t.Name.Local == "source":
-				to = nil
+			if name := t.Name.Local; to != nil && (name == "target" || name == "source") {
+				*to, to = read.String(), nil
+				if name == "target" && one.value != "" {
+					m.all = append(m.all, one)
+				}
 			}
 		case xml.CharData:
 			if to != nil {
-				*to += string(t)
+				read.Write(t)
 			}
 		}
 		if err == io.EOF && !found {
@@ -397,8 +411,8 @@ func parseYAML(text string) (m messages, err error) {
 
 // isCatalogue reports whether a JSON file contains messages: it is an object, without the keys of answer logs.
 func isCatalogue(path string) bool {
-	data, err := os.ReadFile(path)
-	if err != nil || len(data) > longest || !strings.HasPrefix(filepath.Ext(path), ".json") {
+	data, err := contents(path)
+	if err != nil || !strings.HasPrefix(filepath.Ext(path), ".json") {
 		return false
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))

@@ -91,12 +91,9 @@ func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, er
 
 // Text judges one text of at most 16 MB, and writes it with its foreign parts in brackets, and the verdict.
 func (o Options) Text(w io.Writer, in io.Reader) error {
-	data, err := io.ReadAll(io.LimitReader(in, longest+1))
+	data, err := whole(in)
 	if err != nil {
 		return fmt.Errorf("standard input: %w", err)
-	}
-	if len(data) > longest {
-		return fmt.Errorf("standard input: %w", errLong)
 	}
 	text := string(bytes.ReplaceAll(bytes.TrimPrefix(data, byteOrderMark), []byte("\r\n"), []byte("\n")))
 	j, err := o.Checker.Check(text, o.Language)
@@ -111,6 +108,25 @@ func (o Options) Text(w io.Writer, in io.Reader) error {
 const longest = 16 << 20
 
 var errLong = fmt.Errorf("longer than %d MB", longest>>20)
+
+// contents reads a file. Its size is not known before: it may be a pipe, or a device that never ends.
+func contents(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return whole(f)
+}
+
+// whole reads a text, or returns errLong.
+func whole(in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, longest+1))
+	if err == nil && len(data) > longest {
+		err = errLong
+	}
+	return data, err
+}
 
 // byteOrderMark begins files of some Windows programs. It is not part of their text.
 var byteOrderMark = []byte("\ufeff")

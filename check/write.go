@@ -44,17 +44,13 @@ type finding struct {
 }
 
 func (o Options) file(out *writer, f file) error {
-	info, err := os.Stat(f.path)
-	if err != nil {
+	data, err := contents(f.path)
+	if err != nil && err != errLong {
 		return err
 	}
 	out.files++
-	if info.Size() > longest {
-		return out.finding(unread(f.path, 1, errLong))
-	}
-	data, err := os.ReadFile(f.path)
 	if err != nil {
-		return err
+		return out.finding(unread(f.path, 1, err))
 	}
 	text := strings.TrimPrefix(string(data), string(byteOrderMark))
 	if !utf8.ValidString(text) {

@@ -246,12 +246,19 @@ type archive map[string]*zip.File
 
 // openWorkbook reads the directory of a workbook's zip file, at most maxWorkbook bytes of the file.
 func openWorkbook(in io.Reader) (archive, error) {
-	content, err := io.ReadAll(in)
+	start := make([]byte, 4)
+	n, err := io.ReadFull(in, start)
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		return nil, err
+	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
+		return nil, errors.New("it is encrypted, or in the old format .xls: save it as .xlsx without a password")
+	case !bytes.HasPrefix(start, []byte("PK")):
+		return nil, zip.ErrFormat
+	}
+	content, err := io.ReadAll(io.MultiReader(bytes.NewReader(start[:n]), in))
 	if err != nil {
 		return nil, err
-	}
-	if bytes.HasPrefix(content, []byte("\xd0\xcf\x11\xe0")) {
-		return nil, errors.New("it is encrypted, or in the old format .xls: save it as .xlsx without a password")
 	}
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
