@@ -134,3 +134,24 @@ func TestSources(t *testing.T) {
 		t.Errorf("%s %v %v", out, r, err)
 	}
 }
+
+// Messages of many parts are put together, and each target of XLIFF is one.
+func TestPartsOfMessages(t *testing.T) {
+	const unit = `<xliff><trans-unit id="a"><source>one <x/>two</source><target>eins <x/>zwei<g>!</g></target>` +
+		`<target>drei</target></trans-unit></xliff>`
+	for name, c := range map[string]struct{ text, want string }{
+		"a.po": {"msgid \"\"\n\"one \"\n\"two\"\nmsgstr \"\"\n\"eins \"\n\"zwei\"\n", "one two=eins zwei@33"},
+		"b.po": {"msgid \"one\"\nmsgid_plural \"all of \"\n\"them\"\nmsgstr[0] \"eins\"\nmsgstr[1] \"\"\n\"alle\"\n",
+			"=eins@53 all of them=alle@73"},
+		"a.xliff": {unit, "one two=eins zwei!@62 one two=drei@100"},
+	} {
+		m, err := parse(name, c.text)
+		var got []string
+		for _, one := range m.all {
+			got = append(got, fmt.Sprintf("%s=%s@%d", one.source, one.value, one.at))
+		}
+		if all := strings.Join(got, " "); err != nil || all != c.want {
+			t.Errorf("%s: %s, %v; want %s", name, all, err, c.want)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func (c *choice) namedPairs(figures []figure) {
 }
 
 func (o Options) choose(t *table) ([]pair, []Refusal) {
-	c := choice{o, t, nil, []Refusal{}}
+	c := choice{Options: o, table: t, refused: []Refusal{}, alike: map[[2]string]bool{}}
 	for _, figures := range o.families(t) {
 		figures = slices.DeleteFunc(figures, func(f figure) bool {
 			lacks := func(measure string) bool { return f.side.values[measure] == nil }
@@ -208,6 +208,7 @@ type choice struct {
 	table   *table
 	pairs   []pair
 	refused []Refusal
+	alike   map[[2]string]bool // pairs of signatures: whether figures are comparable
 }
 
 // add pairs two figures, or refuses them if they are not comparable.
@@ -242,24 +243,37 @@ func (c *choice) withReference(figures []figure) {
 	}
 	free := len(c.Reference) == 0 && !c.table.several
 	for _, f := range others {
-		nearer := func(a, b figure) int { return distance(f, a) - distance(f, b) }
-		alike := slices.DeleteFunc(slices.Clone(references), func(r figure) bool {
-			_, ok := c.comparable(r, f)
-			return !ok
-		})
-		switch {
-		case len(alike) > 0:
-			c.add(f, slices.MinFunc(alike, nearer))
-			continue
-		case len(references) > 0:
-			c.add(f, slices.MinFunc(references, nearer))
-		default:
+		i, alike := c.nearest(f, references)
+		if i < 0 {
 			c.refused = append(c.refused, f.refusal(NoCounterpart))
+		} else {
+			c.add(f, references[i])
+		}
+		if alike {
+			continue
 		}
 		if free {
 			references = append(references, f)
 		}
 	}
+}
+
+// nearest returns the place of the reference to compare a figure with, and whether the two are comparable; -1 if there
+// is none.
+func (c *choice) nearest(f figure, references []figure) (best int, alike bool) {
+	best, least := -1, 0
+	for i, r := range references {
+		signatures := [2]string{r.Signature, f.Signature}
+		comparable, known := c.alike[signatures]
+		if !known { // there may be a million pairs of figures, but they have few signatures
+			_, comparable = c.comparable(r, f)
+			c.alike[signatures] = comparable
+		}
+		if n := distance(f, r); best < 0 || comparable && !alike || comparable == alike && n < least {
+			best, alike, least = i, comparable, n
+		}
+	}
+	return best, alike
 }
 
 func distance(a, b figure) (n int) {

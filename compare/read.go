@@ -181,10 +181,7 @@ func (t *table) read(number int, run Run) error {
 			return err
 		}
 		if s == nil || !maps.Equal(s.own, o.Condition) { // most have the same condition as the one before
-			t.key = t.key[:0]
-			for _, column := range sorted(o.Condition) {
-				t.key = append(append(append(append(t.key, column...), 0), o.Condition[column]...), 0)
-			}
+			t.key = conditionKey(t.key[:0], sorted(o.Condition), o.Condition)
 			s = known[string(t.key)]
 		}
 		if s == nil {
@@ -207,10 +204,32 @@ func (t *table) read(number int, run Run) error {
 		return fmt.Errorf("%s has no observations", run.Name)
 	}
 	t.sides = append(t.sides, sides...)
+	var columns [][]string // of conditions
+	for _, s := range sides {
+		if of := sorted(s.own); !slices.ContainsFunc(columns, func(c []string) bool { return slices.Equal(c, of) }) {
+			columns = append(columns, of)
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b []string) int { return len(b) - len(a) })
 	for i := range run.Estimates {
-		t.addFigure(&run.Estimates[i], sides)
+		e := &run.Estimates[i]
+		for _, c := range columns {
+			t.key = conditionKey(t.key[:0], c, e.By)
+			if s := known[string(t.key)]; s != nil && crosstalk.HasAll(e.By, s.own) {
+				t.addFigure(e, s)
+				break
+			}
+		}
 	}
 	return nil
+}
+
+// conditionKey appends some columns with their values to a key.
+func conditionKey(key []byte, columns []string, values map[string]string) []byte {
+	for _, column := range columns {
+		key = append(append(append(append(key, column...), 0), values[column]...), 0)
+	}
+	return key
 }
 
 func (t *table) add(s *side, o crosstalk.Observation) {
@@ -324,16 +343,8 @@ func (t *table) word(text string) int32 {
 }
 
 // addFigure adds an estimate to its side: the condition that shares the most columns with it and contradicts none.
-func (t *table) addFigure(e *crosstalk.Estimate, sides []*side) {
-	f := figure{Estimate: e, group: map[string]string{}}
-	for _, s := range sides {
-		if crosstalk.HasAll(e.By, s.own) && (f.side == nil || len(s.condition) > len(f.side.condition)) {
-			f.side = s
-		}
-	}
-	if f.side == nil {
-		return
-	}
+func (t *table) addFigure(e *crosstalk.Estimate, of *side) {
+	f := figure{Estimate: e, side: of, group: map[string]string{}}
 	for column, value := range e.By {
 		if _, ok := f.side.condition[column]; !ok && value != crosstalk.All {
 			f.group[column] = value
