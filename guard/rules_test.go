@@ -35,3 +35,14 @@ func TestRuleBook(t *testing.T) {
 		t.Errorf("the book has %d rules, the code %d", len(got), len(rules))
 	}
 }
+
+// A last sentence that only ends in a colon announces what the sentences before it say.
+func TestAnnouncedBeforeColon(t *testing.T) {
+	for end, want := range map[string]Verdict{":": Right, ".": Wrong} {
+		text := "Hier auf Englisch. Bitte sehr" + end + "\n\nYour order is on its way and arrives tomorrow.\n\n" +
+			"Haben Sie noch weitere Fragen dazu?"
+		if j, err := Check(text, "de"); err != nil || j.Verdict != want {
+			t.Errorf("%q: %v, %v; want %s", end, j.Verdict, err, want)
+		}
+	}
+}

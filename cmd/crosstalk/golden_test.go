@@ -47,7 +47,7 @@ func TestSmilga(t *testing.T) {
 func TestSmilgaQuoted(t *testing.T) {
 	paper, err := os.ReadFile(filepath.Join(filepath.Dir(shared.File(t, "")), "papers/smilga-2025.txt"))
 	if err != nil {
-		t.Skip(shared.Absent, err)
+		shared.Missing(t, err)
 	}
 	page, err := os.ReadFile(papersPage)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestPublished(t *testing.T) {
 			file := filepath.Join(filepath.Dir(shared.File(t, "")), "papers", n.paper+".txt")
 			b, err := os.ReadFile(file)
 			if err != nil {
-				t.Skip(shared.Absent, err)
+				shared.Missing(t, err)
 			}
 			for line := range strings.Lines(string(b)) {
 				texts[n.paper] = append(texts[n.paper], digitsOf.FindAllString(line, -1))

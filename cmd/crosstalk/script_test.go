@@ -93,6 +93,9 @@ func TestScripts(t *testing.T) {
 			if condition != "shared" {
 				return false, fmt.Errorf("unknown condition %q", condition)
 			}
+			if shared.Root() == "" && *full {
+				return false, errors.New(shared.Absent + "CROSSTALK_SHARED names its folder")
+			}
 			return shared.Root() != "", nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand,

@@ -6,6 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/stats"
 )
 
 // The presets never change: figures of old and new runs are compared.
@@ -97,8 +98,9 @@ func TestSameAnswer(t *testing.T) {
 		o.Cluster, o.Texts = "c", append(sides("A bus.", "b"), crosstalk.NamedText{Name: Concept, Text: concept})
 		tl.add(o, 1)
 	}
-	if n := tl.same().N(); n != 3 {
-		t.Errorf("%d answers, want 3", n)
+	same := tl.same()
+	if mean := stats.Mean(same, stats.Proportion, 0.95); same.N() != 3 || mean.Value != 1 {
+		t.Errorf("%d answers, %g of them shared; want 3, all shared", same.N(), mean.Value)
 	}
 }
 

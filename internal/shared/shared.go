@@ -1,6 +1,6 @@
 // Package shared opens the reference data that tests compare with: published answers, figures, and vectors of other
 // implementations. The data is not part of the project. It is in the folder data of ../shared, beside the project, or
-// of the folder that CROSSTALK_SHARED names. Without it, a test is skipped.
+// of the folder that CROSSTALK_SHARED names. Without it, a test is skipped, or fails where the flag -full asks for it.
 package shared
 
 import (
@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -51,8 +52,8 @@ func existing(dir string) string {
 	return dir
 }
 
-// File returns the path of a file or folder that is named relative to data: "lcb/words". Without it, the test is
-// skipped.
+// File returns the path of a file or folder that is named relative to data: "lcb/words". Without it, Missing ends the
+// test.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	if root := Root(); root != "" {
@@ -61,8 +62,19 @@ func File(t testing.TB, name string) string {
 			return path
 		}
 	}
-	t.Skipf("%s../shared/data/%s does not exist (CROSSTALK_SHARED names another folder than ../shared)", Absent, name)
+	Missing(t, fmt.Sprintf("../shared/data/%s does not exist (CROSSTALK_SHARED names another folder than ../shared)", name))
 	return ""
+}
+
+// Missing ends a test for lack of reference data: it fails if the test's flag -full asks for everything, otherwise it
+// is skipped.
+func Missing(t testing.TB, what any) {
+	t.Helper()
+	end := t.Skipf
+	if full := flag.Lookup("full"); full != nil && full.Value.String() == "true" {
+		end = t.Fatalf
+	}
+	end("%s%v", Absent, what)
 }
 
 // Names returns the names of the folders and files in a folder.

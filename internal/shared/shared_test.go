@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,5 +79,31 @@ func TestFile(t *testing.T) {
 	s := &skipping{TB: t}
 	if got := File(s, "lcb/other"); got != "" || !strings.HasPrefix(s.why, Absent+"../shared/data/lcb/other ") {
 		t.Errorf("File is %q, skipped: %q; want a skip that says what does not exist", got, s.why)
+	}
+}
+
+var full = flag.Bool("full", false, "fail without reference data")
+
+// ended is a test that notes how it ends.
+type ended struct {
+	testing.TB
+	how string
+}
+
+func (e *ended) Helper()               {}
+func (e *ended) Skipf(string, ...any)  { e.how = "skipped" }
+func (e *ended) Fatalf(string, ...any) { e.how = "failed" }
+
+// Whoever asks for everything is not told that all is well where nothing was compared.
+func TestMissing(t *testing.T) {
+	asked := *full
+	defer func() { *full = asked }()
+	t.Setenv("CROSSTALK_SHARED", t.TempDir())
+	for all, want := range map[bool]string{false: "skipped", true: "failed"} {
+		*full = all
+		var e ended
+		if File(&e, "lcb"); e.how != want {
+			t.Errorf("-full=%v: %s, want %s", all, e.how, want)
+		}
 	}
 }

@@ -144,6 +144,20 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// The cost of a run is unknown if that of a shard is, wherever the shard comes.
+func TestCostOfShards(t *testing.T) {
+	one := 1.0
+	for _, costs := range [][]*float64{{nil, &one}, {&one, nil}, {&one, nil, &one}} {
+		r := Run{Shards: len(costs)}
+		for i, cost := range costs {
+			r.Parts = append(r.Parts, Part{Shard: shard.Shard{Index: i + 1, Count: len(costs)}, Totals: Totals{Cost: cost}})
+		}
+		if r.sum(now); r.Cost != nil {
+			t.Errorf("%v: %g, want unknown", costs, *r.Cost)
+		}
+	}
+}
+
 // Shards that run are said to run, those that are left out are counted, and none that
 // have not begun are none.
 func TestWriteShards(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,22 @@ func TestServe(t *testing.T) {
 		}
 		if !patient {
 			close(end)
+		}
+	}
+}
+
+// A request that only reads has no body, wherever requests with one are taken.
+func TestGuardBodyOfReading(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		for body, want := range map[string]int{"": http.StatusOK, "x": http.StatusRequestEntityTooLarge} {
+			rules := Rules{Body: 100, Refuse: func(w http.ResponseWriter, _ *http.Request, status int, _ string) { w.WriteHeader(status) },
+				Admit: func(http.ResponseWriter, *http.Request) bool { return true }}
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(method, "http://localhost/", strings.NewReader(body))
+			rules.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s with %q: %d, want %d", method, body, w.Code, want)
+			}
 		}
 	}
 }
