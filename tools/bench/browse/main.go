@@ -8,6 +8,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +65,7 @@ func measure(answers, rounds int, dir string) error {
 		return err
 	}
 	fmt.Printf("%d answers, observations.jsonl %.0f MB, %d CPUs\n", answers, float64(info.Size())/1e6, runtime.NumCPU())
-	at, err := index(dir)
+	at, err := index(dir, answers)
 	if err != nil {
 		return err
 	}
@@ -79,8 +82,8 @@ func measure(answers, rounds int, dir string) error {
 // cacheOf returns the path of the indexes of the runs in a directory.
 func cacheOf(dir string) string { return filepath.Join(dir, ".index") }
 
-// index times building the index, with the first page meanwhile.
-func index(dir string) (run string, err error) {
+// index times building the index, with the first page meanwhile. It is an error if that has another number of answers.
+func index(dir string, answers int) (run string, err error) {
 	s, err := web.New(dir, web.Options{Cache: cacheOf(dir)})
 	if err != nil {
 		return "", err
@@ -98,18 +101,38 @@ func index(dir string) (run string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if first == 0 && !strings.Contains(page, " 0 answers so far") {
+		var is struct {
+			Index    string // what is missing from the index
+			Changing bool
+		}
+		if err := json.Unmarshal([]byte(page), &is); err != nil {
+			return "", err
+		}
+		if first == 0 && !strings.Contains(is.Index, " 0 answers so far") {
 			first = time.Since(begun)
 		}
-		if !strings.Contains(page, "being built") {
+		if is.Index == "" && !is.Changing {
 			break
 		}
+		if !is.Changing {
+			return "", errors.New(is.Index)
+		}
 		time.Sleep(50 * time.Millisecond)
+	}
+	page, _, err := get(server.URL + run + "/answers")
+	if err != nil {
+		return "", err
+	}
+	if n := counted.FindStringSubmatch(page); n == nil || strings.ReplaceAll(n[1], ",", "") != strconv.Itoa(answers) {
+		return "", fmt.Errorf("the index is not that of the run: %q; expected %d answers", n, answers)
 	}
 	fmt.Printf("index: %.1f s, %.1f CPU s; the first answers can be looked through after %.2f s; peak memory %.0f MB\n",
 		time.Since(begun).Seconds(), (bench.CPU() - cpu).Seconds(), first.Seconds(), bench.Peak())
 	return run, s.Close()
 }
+
+// counted is the number of answers that a page of answers is of.
+var counted = regexp.MustCompile(`([0-9,]+) answers?</h2>`)
 
 // pages times pages of the indexed run.
 func pages(dir, run string, rounds int) error {
