@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -567,7 +566,7 @@ func TestEnding(t *testing.T) {
 		})
 	}
 	for answered.Load() < 500 {
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	stop()
 	all.Wait()

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,7 +39,7 @@ func TestShortBesideLong(t *testing.T) {
 		return len(s.turns.queueOf(mostText).waiting) + len(s.turns.queueOf(mostText-1).waiting)
 	}
 	for waiting() < 3 {
-		runtime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	for range 20 {
 		if status, got := post(t, server.URL+"/v1/check", record(german, "de")); status != 200 {
@@ -66,15 +65,15 @@ func TestTurns(t *testing.T) {
 	const k = 1 << 10
 	for _, c := range []struct {
 		name  string
-		slots int
 		sizes []int  // in the order of arrival
 		want  string // the order in which they are judged
 	}{
-		{"alike in the order of arrival", 1, []int{500, 0, 1000, k - 1}, "0 1 2 3"},
-		{"the short one first", 1, []int{200 * k, 200 * k, 100}, "2 0 1"},
-		{"a long one is not kept out", 1, []int{4 * k, k, k, k, k, k, k}, "1 0 2 3 4 5 6"},
-		{"nor by one that is hardly shorter", 1, []int{200 * k, 100 * k, 100 * k, 100 * k}, "1 0 2 3"},
-		{"longer than is judged", 1, []int{2 * mostText, 100}, "1 0"},
+		{"alike in the order of arrival", []int{500, 0, 1000, k - 1}, "0 1 2 3"},
+		{"the short one first", []int{200 * k, 200 * k, 100}, "2 0 1"},
+		{"a long one is not kept out", []int{4 * k, k, k, k, k, k, k}, "1 0 2 3 4 5 6"},
+		{"nor by one that is hardly shorter", []int{200 * k, 100 * k, 100 * k, 100 * k}, "1 0 2 3"},
+		{"nor by empty ones", []int{4 * k, 0, 0, 0}, "1 0 2 3"},
+		{"longer than is judged", []int{2 * mostText, 100}, "1 0"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			turns := newTurns(1)
@@ -96,6 +95,56 @@ func TestTurns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who sent nothing for a while does not get more than its share later.
+func TestTurnsAfterRest(t *testing.T) {
+	const k = 1 << 10
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		for range 100 {
+			turns.take(t.Context(), 100)
+			turns.leave(100)
+		}
+		turns.slots = 0
+		var order []string
+		for _, size := range []int{4 * k, 4*k + 1, 4*k + 2, 100} {
+			go func() {
+				turns.take(t.Context(), size)
+				order = append(order, fmt.Sprint(size))
+				turns.leave(size)
+			}()
+			synctest.Wait()
+		}
+		turns.leave(0)
+		synctest.Wait()
+		if got := strings.Join(order, " "); got != "4096 100 4097 4098" {
+			t.Errorf("order %s", got)
+		}
+	})
+}
+
+// A turn that comes at the moment in which its text is given up goes to another.
+func TestTurnGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		for range 100 {
+			turns.take(t.Context(), mostText)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				if turns.take(ctx, mostText) == nil {
+					turns.leave(mostText)
+				}
+			}()
+			synctest.Wait()
+			cancel()
+			turns.leave(mostText)
+			synctest.Wait()
+		}
+		if all := newTurns(1); turns.slots != all.slots || turns.room != all.room {
+			t.Errorf("%d slots and %d bytes are left", turns.slots, turns.room)
+		}
+	})
 }
 
 // At a time as many texts are judged as there are cores, and of long ones as many as there is room for.
