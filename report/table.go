@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
@@ -45,7 +43,7 @@ func (t Table) bold(row, column int) bool { return slices.Contains(t.Bold, Place
 
 var layouts = map[string]func(Table) string{"table": Table.text, "markdown": Table.markdown, "latex": Table.latex}
 
-// WriteTable writes a table as "table", "markdown" or "latex". It replaces control characters by spaces.
+// WriteTable writes a table as "table", "markdown" or "latex". Its texts are lines (Line).
 func WriteTable(w io.Writer, format string, t Table) error { return WriteTables(w, format, []Table{t}) }
 
 // WriteTables writes several tables as WriteTable does.
@@ -115,67 +113,63 @@ func Columns(rows []map[string]string) (columns []string) {
 }
 
 // LaTeX escapes a text for LaTeX.
-func LaTeX(text string) string { return latexEscape.Replace(plain(text)) }
+func LaTeX(text string) string { return latexText(Line(text)) }
+
+// latexText escapes a line for LaTeX, which has no pictures of control characters (␛).
+func latexText(line string) string {
+	return latexEscape.Replace(strings.Map(func(r rune) rune {
+		if r >= '␀' && r <= '␡' {
+			return ' '
+		}
+		return r
+	}, line))
+}
 
 // Markdown escapes a text for markdown.
-func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }
+func Markdown(text string) string { return markdownEscape.Replace(Line(text)) }
 
 func (t Table) text() string {
 	var b strings.Builder
 	if len(t.Heading) > 0 {
 		b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
 	}
-	all := append([][]string{t.Header}, t.Rows...)
-	widths := make([]int, len(t.Header))
-	for _, row := range all {
-		for c, cell := range row {
-			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
-		}
-	}
+	rows := append([][]string{t.Header}, t.Rows...)
+	widths := columnWidths(rows)
 	for _, spans := range t.Above { // the spans' titles must fit
 		at := 0
 		for _, s := range spans {
-			widths[at] += max(0, utf8.RuneCountInString(s.Title)-spanWidth(widths[at:at+s.Columns]))
+			widths[at] += max(0, Width(s.Title)-spanWidth(widths[at:at+s.Columns]))
 			at += s.Columns
 		}
 	}
 	for _, spans := range t.Above {
-		b.WriteString("  " + strings.TrimRight(above(spans, widths), " ") + "\n")
+		b.WriteString(indent + strings.TrimRight(above(spans, widths), " ") + "\n")
 	}
-	for r, row := range all {
+	for r, row := range rows {
 		if slices.Contains(t.Breaks, r-1) {
 			b.WriteString("\n")
 		}
-		cells := make([]string, len(row))
-		for c, cell := range row {
-			pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
-			if cells[c] = cell + pad; c >= t.Left {
-				cells[c] = pad + cell
-			}
-		}
-		b.WriteString("  " + strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " ") + "\n")
+		b.WriteString(strings.TrimRight(indent+Pad(row, widths, t.Left), " ") + "\n")
 	}
 	b.WriteString("\n")
 	for _, n := range t.Notes {
-		b.WriteString("  " + n + "\n")
+		b.WriteString(indent + n + "\n")
 	}
 	return b.String()
 }
 
-const gap = 2
-
 func spanWidth(widths []int) (sum int) {
 	for _, w := range widths {
-		sum += w + gap
+		sum += w + len(gap)
 	}
-	return sum - gap
+	return sum - len(gap)
 }
 
 func above(spans []Span, widths []int) string {
 	var parts []string
 	at := 0
 	for _, s := range spans {
-		space := spanWidth(widths[at:at+s.Columns]) - utf8.RuneCountInString(s.Title)
+		space := spanWidth(widths[at:at+s.Columns]) - Width(s.Title)
 		left := space / 2
 		if s.Columns == 1 {
 			left = space
@@ -183,7 +177,7 @@ func above(spans []Span, widths []int) string {
 		parts = append(parts, strings.Repeat(" ", left)+s.Title+strings.Repeat(" ", space-left))
 		at += s.Columns
 	}
-	return strings.Join(parts, strings.Repeat(" ", gap))
+	return strings.Join(parts, gap)
 }
 
 // titles returns the titles of columns in one line, including those above them.
@@ -232,7 +226,7 @@ func (t Table) markdown() string {
 
 var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`,
 	"#", `\#`, "$", `\$`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`,
-	"|", `\textbar{}`, "·", `$\cdot$`,
+	"|", `\textbar{}`, "·", `$\cdot$`, "⟨", `$\langle$`, "⟩", `$\rangle$`,
 	"[", "{[}", "*", "{*}") // LaTeX would read these two after a row's \\ as options
 
 var (
@@ -262,7 +256,7 @@ func (t Table) latex() string {
 	if t.Caption != "" {
 		caption = strings.TrimSuffix(t.Caption, ".") + "."
 	}
-	fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(caption))
+	fmt.Fprintf(&b, "\\caption{%s}\n", latexText(caption))
 	if t.Label != "" {
 		fmt.Fprintf(&b, "\\label{%s}\n", t.Label)
 	}
@@ -273,7 +267,7 @@ func (t Table) latex() string {
 	writeRow := func(row int, cells []string) {
 		escaped := make([]string, len(cells))
 		for i, c := range cells {
-			if escaped[i] = latexEscape.Replace(c); i >= t.Left && row >= 0 {
+			if escaped[i] = latexText(c); i >= t.Left && row >= 0 {
 				escaped[i] = latexNumber(escaped[i])
 			}
 			if t.bold(row, i) {
@@ -319,9 +313,9 @@ func latexSpans(spans []Span) string {
 		case s.Title == "":
 			cells = append(cells, strings.Repeat(" & ", s.Columns-1))
 		case s.Columns == 1:
-			cells = append(cells, latexEscape.Replace(s.Title))
+			cells = append(cells, latexText(s.Title))
 		default:
-			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns, latexEscape.Replace(s.Title)))
+			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns, latexText(s.Title)))
 			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, at, at+s.Columns-1))
 		}
 		at += s.Columns
@@ -333,23 +327,14 @@ func latexSpans(spans []Span) string {
 	return row
 }
 
-// Tidy replaces control characters, which terminals, rows of tables and comments interpret, by spaces.
+// Tidy makes the texts of a table safe to print (Line).
 func (t Table) Tidy() Table {
-	tidied := func(texts []string) []string { return ordered.Map(texts, plain) }
+	tidied := func(texts []string) []string { return ordered.Map(texts, Line) }
 	t.Heading, t.Header, t.Notes = tidied(t.Heading), tidied(t.Header), tidied(t.Notes)
-	t.Caption, t.Label = plain(t.Caption), plain(t.Label)
+	t.Caption, t.Label = Line(t.Caption), Line(t.Label)
 	t.Rows = ordered.Map(t.Rows, tidied)
 	t.Above = ordered.Map(t.Above, func(spans []Span) []Span {
-		return ordered.Map(spans, func(s Span) Span { return Span{plain(s.Title), s.Columns} })
+		return ordered.Map(spans, func(s Span) Span { return Span{Line(s.Title), s.Columns} })
 	})
 	return t
-}
-
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, text)
 }

@@ -279,7 +279,7 @@ func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 	totals := Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {
 		if line := Plain(e); line != "" {
-			lines = append(lines, strings.TrimPrefix(plain(Apart(e.By, byOf(totals)))+": ", ": ")+line)
+			lines = append(lines, strings.TrimPrefix(Line(Apart(e.By, byOf(totals)))+": ", ": ")+line)
 		}
 	}
 	return lines

@@ -11,8 +11,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
-	"text/tabwriter"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -77,10 +77,10 @@ directory  %s
 `, f.Each[0].Model, sent, f.Total.Asks, f.Total.Worst.Prompt, f.Total.Worst.Completion, cost, directory)
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "condition\trequests\ttokens in\tmax tokens out\tmax cost")
+	rows := [][]string{{"condition", "requests", "tokens in", "max tokens out", "max cost"}}
 	row := func(name string, c Count, unknown string) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", name, c.Asks, c.Worst.Prompt, c.Worst.Completion, c.price(unknown))
+		rows = append(rows, []string{name, strconv.Itoa(c.Asks), strconv.Itoa(c.Worst.Prompt),
+			strconv.Itoa(c.Worst.Completion), c.price(unknown)})
 	}
 	conditions := make([]map[string]string, len(f.Each))
 	for i, of := range f.Each {
@@ -96,7 +96,7 @@ directory  %s
 		row(text, f.Each[i].Count, "unknown")
 	}
 	row("all, each request once", f.Total, unknown)
-	if err := t.Flush(); err != nil {
+	if err := report.WriteRows(w, rows, 1); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\ndirectory  %s\n", directory)

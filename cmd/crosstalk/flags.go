@@ -260,10 +260,13 @@ func (f *figureFlags) add(c *cobra.Command) {
 	f.outputFlags.add(c)
 }
 
+// short reports whether the short answer is wanted: not all figures, and no other format.
+func (f *figureFlags) short() bool { return !f.all && f.format == report.Formats[0] }
+
 // write prints figures: the short answer, unless another format or all figures are wanted.
 func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate,
 	names report.Names, examples *overview.Examples) error {
-	if f.all || f.format != report.Formats[0] {
+	if !f.short() {
 		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
 	}
 	return overview.Write(c.OutOrStdout(), instrument, figures, names, examples)

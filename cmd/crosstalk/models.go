@@ -10,9 +10,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"crosstalk"
@@ -23,6 +23,7 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/model"
+	"crosstalk/report"
 	"crosstalk/report/suites"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
@@ -35,14 +36,14 @@ import (
 func modelsCommand() *cobra.Command {
 	var m modelsFlags
 	c := command("models", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
-		w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+		w := c.OutOrStdout()
 		switch {
 		case len(args) == 0 && m.check:
 			return usagef("expected the name of a model beside --check")
 		case len(args) == 0:
-			return cmp.Or(listModels(w), w.Flush())
+			return listModels(w)
 		case m.check:
-			return cmp.Or(m.checkModel(c.Context(), w, args[0]), w.Flush())
+			return m.checkModel(c.Context(), w, args[0])
 		case study.IsIdentifier(args[0]):
 			identifier, err := study.OpenIdentifier(args[0])
 			if err != nil {
@@ -57,9 +58,9 @@ func modelsCommand() *cobra.Command {
 		defer cancel()
 		names, err := model.List(ctx, args[0], m.options)
 		for _, name := range names {
-			fmt.Fprintln(w, visible.Line(name))
+			fmt.Fprintln(w, report.Line(name))
 		}
-		return cmp.Or(err, w.Flush())
+		return err
 	})
 	m.timeout = 2 * time.Minute
 	config.Declare(c, "", []config.Flag{
@@ -89,23 +90,36 @@ type modelsFlags struct {
 }
 
 func listModels(w io.Writer) error {
-	fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
+	providers := [][]string{{"PROVIDER", "KEY VARIABLE", "SET", "BASE URL", "LOCAL"}}
 	for _, p := range model.Presets() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""),
-			cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
+		providers = append(providers, []string{p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""),
+			cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local)})
 	}
-	fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
+	known := [][]string{{"SIMILARITY", "USED FOR", "MODEL", "IN THE CACHE"}}
 	for _, m := range similarities.KnownModels() {
 		commit, err := m.InCache()
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Kind, m.For, m.Name, commit)
+		known = append(known, []string{m.Kind, m.For, m.Name, commit})
 	}
-	fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
-	fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
+	identifiers := [][]string{{"IDENTIFIER", "SIZE", "LICENSE", "ON THIS MACHINE"},
+		{embedded.Identifier().Name(), "-", "-", "embedded"}}
 	for _, s := range datasets.All(datasets.Model) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s))
+		identifiers = append(identifiers, []string{s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s)})
+	}
+	return writeLists(w, providers, known, identifiers)
+}
+
+// writeLists writes tables of words, an empty line between two.
+func writeLists(w io.Writer, lists ...[][]string) error {
+	for i, rows := range lists {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := report.WriteRows(w, rows, len(rows[0])); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -132,10 +146,8 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 	} else {
 		rows, err = similarities.Check(ctx, name)
 	}
-	for _, row := range rows {
-		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
-	}
-	return err
+	lines := ordered.Map(rows, func(row [2]string) []string { return row[:] })
+	return cmp.Or(report.WriteRows(w, lines, 2), err)
 }
 
 // whetherPulled returns yes or no, for a column of a table.
@@ -224,17 +236,16 @@ func listSuites(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
+	own := [][]string{{"NAME", "INSTRUMENT", "LANGUAGE", "ITEMS", "CLUSTERS", "LICENSE"}}
 	for _, s := range embedded {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d %s\t%s\n",
-			s.Name, s.Instrument, suites.Languages(s), s.Items.Len(), s.Clusters(), s.ClusterNoun(), s.License)
+		own = append(own, []string{s.Name, s.Instrument, suites.Languages(s), strconv.Itoa(s.Items.Len()),
+			fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun()), s.License})
 	}
-	fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
+	pulled := [][]string{{"TO PULL", "INSTRUMENT", "SIZE", "ON THIS MACHINE", "LICENSE"}}
 	for _, s := range datasets.All(datasets.Suite) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
+		pulled = append(pulled, []string{s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License})
 	}
-	return w.Flush()
+	return writeLists(stdout, own, pulled)
 }
 
 func suitesPullCommand() *cobra.Command {

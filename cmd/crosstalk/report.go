@@ -16,7 +16,9 @@ import (
 	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/report/export"
+	"crosstalk/report/overview"
 	"crosstalk/report/page"
+	"crosstalk/run"
 	"crosstalk/run/view"
 	"crosstalk/study"
 	"crosstalk/web"
@@ -26,7 +28,7 @@ import (
 )
 
 type reportFlags struct {
-	outputFlags
+	figureFlags
 	by        []string
 	files     page.Files
 	corrected bool
@@ -52,7 +54,7 @@ func reportCommand() *cobra.Command {
 			Help: "print only these measures (default: all)"},
 	})
 	r.table.add(c)
-	r.outputFlags.add(c)
+	r.figureFlags.add(c)
 	return c
 }
 
@@ -74,9 +76,8 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if len(paths) > 1 && r.measures == nil && r.table.wanted(c) == "" && !c.Flags().Changed("by") {
 		return r.writeHistory(c, paths)
 	}
-	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
-	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||
-		slices.Contains(r.by, view.SampleColumn) {
+	if r.measures != nil || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) ||
+		r.table.wanted(c) != "" && r.table.wanted(c) != "label" {
 		return r.writeTable(c, paths)
 	}
 	if name := anyGiven(c, "html", "figures"); r.corrected && name != "" {
@@ -102,9 +103,23 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	p, failed := r.files.Read(path, by, names)
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	grouped := by
+	if by == nil && len(manifest.Scoring) > 0 {
+		grouped = manifest.Scoring[0].By
+	}
+	var examples *overview.Examples
+	var observe func(crosstalk.Observation)
+	if r.short() && r.files.HTML != "-" {
+		examples = overview.NewExamples(manifest.Plan.Instrument, grouped)
+		observe = examples.Add
+	}
+	p, failed := r.files.Read(path, by, names, observe)
 	if p.Figures != nil && r.files.HTML != "-" {
-		if err := report.WriteNamed(c.OutOrStdout(), r.format, p.Figures, names); err != nil {
+		if err := r.write(c, manifest.Plan.Instrument, p.Figures, names, examples); err != nil {
 			return err
 		}
 	}

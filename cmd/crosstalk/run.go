@@ -18,6 +18,7 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/report"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/run/merge"
 	"crosstalk/run/watch"
@@ -450,7 +451,7 @@ func statusCommand() *cobra.Command {
 		if len(runs) == 0 {
 			return fmt.Errorf("%s has no runs: expected a run, a directory of shards, or a directory with such", dir)
 		}
-		return watch.Write(c.OutOrStdout(), runs, all)
+		return results.WriteStatus(c.OutOrStdout(), runs, all)
 	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "prices", To: &prices, Help: "a YAML file of prices per million tokens, for the cost"},

@@ -9,10 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
-	"crosstalk/internal/visible"
 	"crosstalk/report"
-
-	"github.com/rivo/uniseg"
 )
 
 // lines returns the lines of the answer, at most maxLines.
@@ -22,9 +19,9 @@ func (a *answer) lines(examples *Examples) (lines []string) {
 		title += " of " + a.model
 	}
 	title = strings.Join(append([]string{title}, a.common...), ", ")
-	lines = append(lines, cut(visible.Line(title), maxColumns), "")
+	lines = append(lines, report.Cut(report.Line(title), maxColumns), "")
 	for _, line := range a.plain() {
-		for _, part := range wrap(visible.Line(line), maxColumns-2) {
+		for _, part := range report.Wrap(report.Line(line), maxColumns-2) {
 			lines = append(lines, "  "+part)
 		}
 	}
@@ -63,7 +60,7 @@ func (a *answer) lines(examples *Examples) (lines []string) {
 	if len(chosen) > 0 {
 		lines = append(lines, "", "  for example")
 		for _, e := range chosen {
-			lines = append(lines, cut(e.line(), maxColumns))
+			lines = append(lines, report.Cut(e.line(), maxColumns))
 		}
 	}
 	if len(notes) > 0 {
@@ -116,9 +113,9 @@ func (a *answer) fit(room int) []block {
 // noteLines returns the first notes, wrapped into at most this number of lines.
 func (a *answer) noteLines(most int) (lines []string) {
 	for _, n := range a.notes {
-		wrapped := wrap(visible.Line(n), maxColumns-2)
+		wrapped := report.Wrap(report.Line(n), maxColumns-2)
 		if len(wrapped) > 2 {
-			wrapped = []string{wrapped[0], cut(strings.Join(wrapped[1:], " "), maxColumns-2)}
+			wrapped = []string{wrapped[0], report.Cut(strings.Join(wrapped[1:], " "), maxColumns-2)}
 		}
 		if len(lines)+len(wrapped) > most {
 			continue
@@ -170,7 +167,7 @@ func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool
 	widths := make([]int, len(header))
 	measure := func(cells []string) []string {
 		for i, cell := range cells {
-			widths[i] = max(widths[i], width(cell))
+			widths[i] = max(widths[i], report.Width(cell))
 		}
 		return cells
 	}
@@ -186,11 +183,11 @@ func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool
 	for _, w := range widths {
 		total += 2 + w
 	}
-	g.header = pad(header, widths, labels)
+	g.header = "  " + report.Pad(header, widths, labels)
 	for _, rows := range cells {
 		var lines []string
 		for _, row := range rows {
-			lines = append(lines, cut(pad(row, widths, labels), maxColumns))
+			lines = append(lines, report.Cut("  "+report.Pad(row, widths, labels), maxColumns))
 		}
 		g.blocks = append(g.blocks, lines)
 	}
@@ -219,10 +216,10 @@ func (a *answer) header(intervals int) (header []string, labels int) {
 
 func (a *answer) cells(r *row, named map[string]string, column string, intervals int) (cells []string) {
 	for _, c := range a.fixed {
-		cells = append(cells, visible.Line(cmp.Or(named[c], "-")))
+		cells = append(cells, report.Line(cmp.Or(named[c], "-")))
 	}
 	if len(a.sections) > 0 || len(cells) == 0 {
-		cells = append(cells, visible.Line(cmp.Or(named[column], crosstalk.All)))
+		cells = append(cells, report.Line(cmp.Or(named[column], crosstalk.All)))
 	}
 	if e := r.figures[a.kind.Faults.Measure]; a.counts && e.Observations > 0 {
 		cells = append(cells, fmt.Sprintf("%d of %d", report.Faulty(e), e.Observations))
@@ -243,66 +240,17 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
 }
 
-// pad joins cells in columns of these widths; the first columns contain words.
-func pad(cells []string, widths []int, labels int) string {
-	var b strings.Builder
-	for i, cell := range cells {
-		space := strings.Repeat(" ", max(0, widths[i]-width(cell)))
-		b.WriteString("  ")
-		if i < labels {
-			b.WriteString(cell + space)
-		} else {
-			b.WriteString(space + cell)
-		}
-	}
-	return strings.TrimRight(b.String(), " ")
-}
-
 // line formats an example as a line. The answer comes last: text from right to left would reorder what follows it.
 func (e example) line() string {
 	name := strings.TrimSuffix(e.observation.Item+" "+e.observation.Variant, " ")
-	return "  " + cut(visible.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
-}
-
-// width returns the number of terminal columns that a text takes.
-func width(text string) int { return uniseg.StringWidth(text) }
-
-func cut(text string, columns int) string {
-	if width(text) <= columns {
-		return text
-	}
-	var b strings.Builder
-	used, state := 0, -1
-	for {
-		var cluster string
-		var w int
-		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
-		if used += w; used > columns-1 {
-			break
-		}
-		b.WriteString(cluster)
-	}
-	return strings.TrimRight(b.String(), " ") + "…"
-}
-
-// wrap breaks a text at spaces into lines of at most this number of columns.
-func wrap(text string, columns int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && width(line)+1+width(word) > columns {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimSpace(line + " " + cut(word, columns))
-	}
-	return append(lines, line)
+	return "  " + report.Cut(report.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
 }
 
 func line(text string) string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
-	return visible.Line(strings.Join(strings.Fields(text), " "))
+	return report.Line(strings.Join(strings.Fields(text), " "))
 }
 
 // around returns a part of a text in brackets, after a little of the text before it.

@@ -41,7 +41,7 @@ func written(t *testing.T, estimates []crosstalk.Estimate, names report.Names, e
 		if i >= maxLines {
 			t.Fatalf("more than %d lines:\n%s", maxLines, b.String())
 		}
-		if w := width(line); w > maxColumns {
+		if w := report.Width(line); w > maxColumns {
 			t.Errorf("line %d has %d columns:\n%s", i+1, w, line)
 		}
 	}

@@ -307,10 +307,10 @@ func TestPick(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{cut("abc", 3), "abc"}, {cut("abcd", 3), "ab…"}, {cut("ab cd", 4), "ab…"}, {cut("組織", 4), "組織"}, {cut("組織x", 4), "組…"},
-		{cut("éé", 2), "éé"}, {cut("", 0), ""},
-		{strings.Join(wrap("a bb ccc", 4), "|"), "a bb|ccc"}, {strings.Join(wrap("a bb ccc", 3), "|"), "a|bb|ccc"},
-		{strings.Join(wrap("abcdef g", 3), "|"), "ab…|g"}, {strings.Join(wrap("", 3), "|"), ""},
+		{report.Cut("abc", 3), "abc"}, {report.Cut("abcd", 3), "ab…"}, {report.Cut("ab cd", 4), "ab…"}, {report.Cut("組織", 4), "組織"}, {report.Cut("組織x", 4), "組…"},
+		{report.Cut("éé", 2), "éé"}, {report.Cut("", 0), ""},
+		{strings.Join(report.Wrap("a bb ccc", 4), "|"), "a bb|ccc"}, {strings.Join(report.Wrap("a bb ccc", 3), "|"), "a|bb|ccc"},
+		{strings.Join(report.Wrap("abcdef g", 3), "|"), "ab…|g"}, {strings.Join(report.Wrap("", 3), "|"), ""},
 		{line("a\n b\t\x1bc"), "a b ␛c"}, {line(strings.Repeat("é", 501)), strings.Repeat("é", 500)},
 		{line(strings.Repeat("a", maxText) + "b"), strings.Repeat("a", maxText)},
 		{line("x" + strings.Repeat("é", 501)), "x" + strings.Repeat("é", 499)},

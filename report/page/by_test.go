@@ -46,7 +46,7 @@ func TestPageByColumns(t *testing.T) {
 		{[]string{"script", "family"}, "Indo-European 6"},
 		{[]string{}, "all 6"},
 	} {
-		r, err := Files{}.Read(path, c.by, report.Names{"m": "mine"})
+		r, err := Files{}.Read(path, c.by, report.Names{"m": "mine"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,10 +70,10 @@ func TestPageByColumns(t *testing.T) {
 		}
 	}
 	none := Files{HTML: "none"}
-	if r, err := none.Read(path, nil, nil); err != nil || len(r.Figures) == 0 || r.Answers != nil {
+	if r, err := none.Read(path, nil, nil, nil); err != nil || len(r.Figures) == 0 || r.Answers != nil {
 		t.Errorf("without files: %d figures, %v, %v", len(r.Figures), r.Answers, err)
 	}
-	if _, err := Read(path, []string{"colour"}, nil); err == nil || !strings.Contains(err.Error(), `unknown column "colour"`) {
+	if _, err := Read(path, []string{"colour"}, nil, nil); err == nil || !strings.Contains(err.Error(), `unknown column "colour"`) {
 		t.Errorf("%v", err)
 	}
 	// Figures as they were measured need no observations, but the page does.
@@ -85,13 +85,13 @@ func TestPageByColumns(t *testing.T) {
 	if err := os.WriteFile(observations, lines[:len(lines)/2], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Read(path, nil, nil); err == nil || len(r.Figures) == 0 {
+	if r, err := Read(path, nil, nil, nil); err == nil || len(r.Figures) == 0 {
 		t.Errorf("a page of a run that was cut: %d figures, %v", len(r.Figures), err)
 	}
-	if r, err := Read(path, []string{"source"}, nil); err == nil || r.Figures != nil {
+	if r, err := Read(path, []string{"source"}, nil, nil); err == nil || r.Figures != nil {
 		t.Errorf("figures of a run that was cut: %v, %v", r.Figures, err)
 	}
-	if _, err := none.Read(path, nil, nil); err != nil {
+	if _, err := none.Read(path, nil, nil, nil); err != nil {
 		t.Error(err)
 	}
 }

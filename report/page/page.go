@@ -126,13 +126,22 @@ type Output struct {
 
 func (f Files) none() bool { return f.HTML == "none" && f.Figures == "" }
 
-// Read is like Read, for these files. If there are none, it only reads figures.
-func (f Files) Read(path string, by []string, names report.Names) (r Report, err error) {
-	if f.none() {
-		r.Figures, err = study.Figures{By: by}.Of(path)
+// Read is like Read, for these files. If there are none, it only reads figures, and observations for observe.
+func (f Files) Read(path string, by []string, names report.Names, observe func(crosstalk.Observation)) (r Report, err error) {
+	if !f.none() {
+		return Read(path, by, names, observe)
+	}
+	r.Figures, err = study.Figures{By: by}.Of(path)
+	if err != nil || observe == nil {
 		return r, err
 	}
-	return Read(path, by, names)
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return r, err
+		}
+		observe(o)
+	}
+	return r, nil
 }
 
 // Write writes the page and the files of a report from Read. A defect in one of them does not affect the others.
@@ -174,9 +183,10 @@ func (f Files) writePage(to Output, p Report) error {
 }
 
 // Read reads the report of a finished run in one pass over its observations: its figures, grouped by columns (nil:
-// those of the measurement), its answers and plots with these names, and human judgements of them. If a defect
-// prevents plots, it is in NoPlots. With an error, the figures known so far are returned too.
-func Read(path string, by []string, names report.Names) (Report, error) {
+// those of the measurement), its answers and plots with these names, and human judgements of them. observe, if not nil,
+// sees each observation without the names. If a defect prevents plots, it is in NoPlots. With an error, the figures
+// known so far are returned too.
+func Read(path string, by []string, names report.Names, observe func(crosstalk.Observation)) (Report, error) {
 	r := Report{path: path}
 	written, err := run.ReadEstimates(path)
 	if err != nil {
@@ -195,6 +205,9 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 		for o, err := range run.ReadObservations(path) {
 			if !yield(o, err) || err != nil {
 				return
+			}
+			if observe != nil {
+				observe(o)
 			}
 			var note labels.Note
 			if len(notes) > 0 {

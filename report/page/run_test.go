@@ -85,7 +85,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Read(dir, nil, names)
+	r, err := Read(dir, nil, names, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

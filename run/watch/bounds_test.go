@@ -158,47 +158,6 @@ func TestCostOfShards(t *testing.T) {
 	}
 }
 
-// Shards that run are said to run, those that are left out are counted, and none that
-// have not begun are none.
-func TestWriteShards(t *testing.T) {
-	of := func(count int) Run {
-		r := Run{Path: "runs/a", Shards: count, Totals: Totals{State: Running, Requests: 2 * count, Done: count}}
-		for i := range count {
-			r.Parts = append(r.Parts, Part{Shard: shard.Shard{Index: i + 1, Count: count},
-				Totals: Totals{State: Running, Requests: 2, Done: 1, Last: now}})
-		}
-		return r
-	}
-	var b bytes.Buffer
-	want := `runs/a: running
-  2 of 4 requests
-  2 shards: 2 running
-  1/2  1 of 2 requests  running
-  2/2  1 of 2 requests  running
-`
-	if err := Write(&b, []Run{of(2)}, false); err != nil || b.String() != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
-	}
-	b.Reset()
-	if err := Write(&b, []Run{of(mostShards + 1)}, false); err != nil || !strings.HasSuffix(b.String(), "\n  and 1 more (--all)\n") {
-		t.Errorf("%v\n%s", err, b.String())
-	}
-	b.Reset()
-	if err := Write(&b, []Run{of(mostShards)}, false); err != nil || strings.Contains(b.String(), "more") {
-		t.Errorf("%v\n%s", err, b.String())
-	}
-	if err := Write(full{}, []Run{of(2)}, false); err != errFull {
-		t.Errorf("nothing could be written: %v", err)
-	}
-}
-
-// full is a disk on which nothing can be written.
-type full struct{}
-
-var errFull = errors.New("no space left")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
 // Show shows a session until it is stopped.
 func TestShowUntilStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

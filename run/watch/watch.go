@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"crosstalk"
@@ -21,7 +20,6 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/duration"
 	"crosstalk/internal/statusline"
-	"crosstalk/internal/visible"
 	"crosstalk/run"
 	"crosstalk/run/shard"
 )
@@ -290,9 +288,6 @@ func (r *Run) sum(now time.Time) {
 	}
 }
 
-// mostShards is how many shards Write lists unless it lists all.
-const mostShards = 20
-
 // WriteJSON writes runs in the schema crosstalk/status/v1.
 func WriteJSON(w io.Writer, runs []Run) error {
 	e := json.NewEncoder(w)
@@ -301,99 +296,16 @@ func WriteJSON(w io.Writer, runs []Run) error {
 	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": runs})
 }
 
-// Write writes the progress of runs for people: each run, and below it all shards, or the 20 that matter most.
-func Write(w io.Writer, runs []Run, all bool) error {
-	for i, r := range runs {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		if err := r.write(w, all); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r Run) write(w io.Writer, all bool) error {
-	fmt.Fprintf(w, "%s: %s\n", visible.Line(r.Path), r.State)
-	if len(r.Models) > 0 {
-		models := strings.Join(r.Models[:min(3, len(r.Models))], ", ")
-		if more := len(r.Models) - 3; more > 0 {
-			models += fmt.Sprintf(" and %d more", more)
-		}
-		fmt.Fprintf(w, "  %s, %s\n", visible.Line(r.Suite), visible.Line(models))
-	}
-	fmt.Fprintf(w, "  %s\n", r.Amounts())
-	if r.Shards == 0 {
-		for _, p := range r.Parts {
-			if p.Error != "" {
-				fmt.Fprintf(w, "  cannot be read: %s\n", visible.Message(visible.Line(p.Error)))
-			}
-		}
-		return nil
-	}
-	counts := map[State]int{}
-	for _, p := range r.Parts {
-		counts[p.State]++
-	}
-	parts := []string{}
-	for _, s := range []State{Finished, Running, Quiet, Cut, Broken} {
-		if counts[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
-		}
-	}
-	if n := len(r.Missing); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not begun", n))
-	}
-	fmt.Fprintf(w, "  %d shards: %s\n", r.Shards, strings.Join(parts, ", "))
-	return r.writeShards(w, all)
-}
-
-func (r Run) writeShards(w io.Writer, all bool) error {
-	list := r.Parts
-	if !all {
-		list = slices.DeleteFunc(slices.Clone(list), func(p Part) bool { return p.State == Finished && p.Failed == 0 })
-		slices.SortStableFunc(list, func(a, b Part) int { return int(b.Left - a.Left) }) // the slowest first
-	}
-	more := 0
-	if !all && len(list) > mostShards {
-		list, more = list[:mostShards], len(list)-mostShards
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, p := range list {
-		what := string(p.State)
-		switch {
-		case p.Slow:
-			what = "slow"
-		case p.Error != "":
-			what = "cannot be read: " + visible.Message(visible.Line(p.Error))
-		case p.State == Quiet && !p.Last.IsZero():
-			what = "no answer since " + p.Last.Local().Format("2006-01-02 15:04")
-		case p.State == Quiet && p.Requests > 0:
-			what = "no answer yet"
-		case p.State == Quiet: // it scores recorded answers, or is planning
-			what = "not finished"
-		}
-		fmt.Fprintf(t, "  %v\t%s\t%s\n", p.Shard, p.amounts(), what)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if more > 0 {
-		fmt.Fprintf(w, "  and %d more (--all)\n", more)
-	}
-	return nil
-}
-
 // Amounts describes the counts of a run in words.
 func (r Run) Amounts() string {
 	if r.planned() < r.Shards {
-		return strings.Replace(r.amounts(), " of ", " of about ", 1)
+		return strings.Replace(r.Totals.Amounts(), " of ", " of about ", 1)
 	}
-	return r.amounts()
+	return r.Totals.Amounts()
 }
 
-func (t Totals) amounts() string {
+// Amounts describes the counts in words.
+func (t Totals) Amounts() string {
 	if t.Requests == 0 {
 		return "no requests"
 	}

@@ -166,10 +166,8 @@ func TestManyShards(t *testing.T) {
 		t.Errorf("%d of %d requests, %d failed, %v/s, %v left, %d missing; want %d of %d and %v", r.Done, r.Requests, r.Failed,
 			r.Rate, r.Left, len(r.Missing), done, count*asks, left)
 	}
-	var b bytes.Buffer
-	if err := Write(&b, runs, false); err != nil || !strings.Contains(b.String(), "600 of about 1500 requests, 5 failed, "+
-		"10.0/s, 1m30s left") || !strings.Contains(b.String(), "50 shards: 15 finished, 10 running, 5 quiet, 20 not begun") {
-		t.Errorf("%v\n%s", err, b.String())
+	if text := r.Amounts(); text != "600 of about 1500 requests, 5 failed, 10.0/s, 1m30s left" {
+		t.Error(text)
 	}
 }
 

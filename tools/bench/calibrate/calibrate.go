@@ -7,7 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"text/tabwriter"
+	"strconv"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -243,8 +243,8 @@ func Verdict(results []Result) error {
 
 // write writes results as a table.
 func write(w io.Writer, results []Result) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
+	rows := [][]string{{"model", "measure", "of", "truth %", "measured %", "95 % interval", "mean %", "seeds", "coverage %",
+		"mean width"}}
 	for _, r := range results {
 		e := r.Estimate
 		interval := "-"
@@ -252,11 +252,10 @@ func write(w io.Writer, results []Result) error {
 			low, high := crosstalk.Value(e.Interval.Low), crosstalk.Value(e.Interval.High)
 			interval = report.Percent(low) + " to " + report.Percent(high)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure,
-			cmp.Or(e.By["similarity"], e.By["task"], "-"),
+		rows = append(rows, []string{r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
 			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)),
-			report.Percent(crosstalk.Value(r.Width)))
+			report.Percent(crosstalk.Value(r.Mean)), strconv.Itoa(r.Seeds), report.Percent(crosstalk.Value(r.Coverage)),
+			report.Percent(crosstalk.Value(r.Width))})
 	}
-	return t.Flush()
+	return report.WriteRows(w, rows, 3)
 }
