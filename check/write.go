@@ -207,7 +207,7 @@ func (w *writer) finding(f finding) error {
 		return w.json(f)
 	case "github":
 		_, err := fmt.Fprintf(w.w, "::error file=%s,line=%d,col=%d,endLine=%d,title=%s::%s\n", property.Replace(f.File),
-			f.Line, f.Column, f.EndLine, property.Replace(f.title()), data.Replace(f.message()))
+			f.Line, f.Column, f.EndLine, property.Replace(visible.Line(f.title())), data.Replace(visible.Text(f.message())))
 		return err
 	case "sarif":
 		w.sarif = append(w.sarif, f.sarif())
