@@ -2,7 +2,6 @@ package compare
 
 import (
 	"maps"
-	"strings"
 	"testing"
 
 	"crosstalk"
@@ -57,27 +56,6 @@ func TestFieldsOf(t *testing.T) {
 	} {
 		if got := fieldsOf(signature); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", signature, got, want)
-		}
-	}
-}
-
-// Notes depend on the adjustment, the units and the pairs, and explain each test once.
-func TestLegend(t *testing.T) {
-	r := Result{Level: 0.9, Family: 3, Adjustment: Holm, Comparisons: []Comparison{{Method: "score", Paired: true},
-		{Method: "score", Paired: true}, {Method: "t", Paired: true}}}
-	notes := strings.Join(r.legend(), "\n")
-	for text, want := range map[string]int{"adjusted by Holm's method over 3 tests": 1, "after this adjustment": 1, "unpaired: ": 0,
-		"significant at 10 %": 1, "or the figure's unit": 0, "test: ": 2} {
-		if strings.Count(notes, text) != want {
-			t.Errorf("%q is there %d times, want %d:\n%s", text, strings.Count(notes, text), want, notes)
-		}
-	}
-	r.Adjustment, r.Family, r.Comparisons[2].Paired, r.Comparisons[2].Unit = BH, 1, false, "bits"
-	notes = strings.Join(r.legend(), "\n")
-	for _, text := range []string{"by Benjamini and Hochberg's method over this test alone", "after Holm's adjustment", "unpaired: ",
-		"or the figure's unit"} {
-		if !strings.Contains(notes, text) {
-			t.Errorf("no %q in\n%s", text, notes)
 		}
 	}
 }

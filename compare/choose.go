@@ -17,8 +17,8 @@ type pair struct {
 	across      []string // signature fields in which they differ
 }
 
-// describe formats a condition in one line. Given another condition, it lists only columns with different values.
-func describe(condition, other map[string]string) string {
+// Describe formats a condition in one line. Given another condition, it lists only columns with different values.
+func Describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {
 		if value, ok := other[column]; !ok || value != condition[column] {
@@ -71,10 +71,10 @@ func (o Options) check(t *table) error {
 	}
 	switch {
 	case len(o.Reference) > 0 && matches == 0:
-		return fmt.Errorf("no condition matches the reference %s", describe(o.Reference, nil))
+		return fmt.Errorf("no condition matches the reference %s", Describe(o.Reference, nil))
 	case len(o.Reference) > 0 && matches == len(t.sides):
 		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with",
-			describe(o.Reference, nil))
+			Describe(o.Reference, nil))
 	}
 	return nil
 }
@@ -302,11 +302,11 @@ const (
 // String returns the reason, and both values of the fields that differ.
 func (r Refusal) String() string {
 	what := crosstalk.Words(r.Measure)
-	if by := describe(r.By, nil); by != "" {
+	if by := Describe(r.By, nil); by != "" {
 		what += " (" + by + ")"
 	}
 	if r.Reason != Incomparable {
-		return fmt.Sprintf("%s under %s: %s", what, describe(r.Condition, nil), r.Reason)
+		return fmt.Sprintf("%s under %s: %s", what, Describe(r.Condition, nil), r.Reason)
 	}
 	var fields []string
 	for _, name := range sorted(r.Fields) {
@@ -318,7 +318,7 @@ func (r Refusal) String() string {
 		anyway = "to compare the items whose ids both have"
 	}
 	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s %s)", what,
-		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "),
+		Describe(r.Reference, r.Condition), Describe(r.Condition, r.Reference), strings.Join(fields, "; "),
 		strings.Join(sorted(r.Fields), ","), anyway)
 }
 

@@ -31,7 +31,7 @@ func grid() *recorded {
 // pairsOf lists the comparisons as "condition against what differs".
 func pairsOf(r Result) (pairs []string) {
 	for _, c := range r.Comparisons {
-		pairs = append(pairs, describe(c.Condition, nil)+" against "+describe(c.Reference, c.Condition))
+		pairs = append(pairs, Describe(c.Condition, nil)+" against "+Describe(c.Reference, c.Condition))
 	}
 	return pairs
 }
@@ -71,7 +71,7 @@ func TestReference(t *testing.T) {
 		t.Fatalf("%d comparisons: %q", len(r.Comparisons), pairsOf(r))
 	}
 	for _, c := range r.Comparisons {
-		if describe(c.Reference, c.Condition) != "temperature 0.5" {
+		if Describe(c.Reference, c.Condition) != "temperature 0.5" {
 			t.Errorf("%v against %v", c.Condition, c.Reference)
 		}
 	}
@@ -94,7 +94,7 @@ func TestSeveralRuns(t *testing.T) {
 		t.Fatalf("%d comparisons", len(r.Comparisons))
 	}
 	for _, c := range r.Comparisons {
-		if describe(c.Condition, c.Reference) != "run after" || describe(c.Reference, c.Condition) != "run before" {
+		if Describe(c.Condition, c.Reference) != "run after" || Describe(c.Reference, c.Condition) != "run before" {
 			t.Errorf("%v against %v", c.Condition, c.Reference)
 		}
 	}

@@ -35,7 +35,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/stats"
-	"crosstalk/report"
 )
 
 // Schema names the machine format of a Result.
@@ -121,7 +120,6 @@ type Result struct {
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
-	Names       report.Names `json:"-"` // names that tables show for values of columns
 }
 
 // Subject is a figure and the two conditions compared.
@@ -221,7 +219,7 @@ func nothing(t *table, refused []Refusal) error {
 	}
 	if len(t.sides) == 1 {
 		return fmt.Errorf("there is only one condition (%s): name another run to compare it with",
-			describe(t.sides[0].condition, nil))
+			Describe(t.sides[0].condition, nil))
 	}
 	return fmt.Errorf("there are no figures to compare")
 }

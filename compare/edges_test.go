@@ -109,7 +109,7 @@ func TestNamedPairs(t *testing.T) {
 		t.Fatalf("%q, %+v", pairsOf(r), r.Refused)
 	}
 	for _, c := range r.Comparisons {
-		if c.Condition["temperature"] != "1" || describe(c.Reference, c.Condition) != "temperature 0.5" || len(c.Across) != 0 {
+		if c.Condition["temperature"] != "1" || Describe(c.Reference, c.Condition) != "temperature 0.5" || len(c.Across) != 0 {
 			t.Errorf("%v against %v", c.Condition, c.Reference)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/golden"
-	"crosstalk/report/pivot"
 )
 
 // All fields of comparisons, for many kinds of data, and plans of stated studies. -update writes testdata/figures.txt
@@ -149,13 +148,6 @@ func TestRefusedOptions(t *testing.T) {
 		return err
 	}
 	reference := func(text string) error { _, err := ParseReference(text); return err }
-	table := func(format string, table pivot.Table, o Options) error {
-		return writeTable(nil, format, []string{"nowhere"}, &table, nil, o)
-	}
-	rows := pivot.Table{Rows: []string{"model"}}
-	beside := func(name string) error {
-		return table("table", pivot.Table{Rows: rows.Rows, Beside: []string{name}}, Options{})
-	}
 	one := pairsWith(1, 2, 30).run(t)
 	compared := func(o Options) error { _, err := Runs([]Run{one}, o); return err }
 	for _, c := range []struct {
@@ -191,12 +183,6 @@ func TestRefusedOptions(t *testing.T) {
 		{Options{Level: .5, Pairs: []string{"b=a"}, Reference: first}.Check(), "pair cannot be combined with --reference: it says what is compared"},
 		{Options{Level: .5, Pairs: []string{"b=a"}, AllPairs: true}.Check(), "pair cannot be combined with --reference: it says what is compared"},
 		{Options{Level: .5, Pairs: []string{"b=a"}, Adjust: BH}.Check(), ""},
-		{table("csv", pivot.Table{Rows: rows.Rows, Spread: []string{"a"}}, Options{}), "spread is of tables for people: --format csv has every difference"},
-		{table("table", rows, Options{Groups: true}), pivot.ErrTwoGroupings.Error()},
-		{table("table", pivot.Table{Rows: rows.Rows, Beside: []string{pivot.Change}}, Options{}), "with change: figures of a comparison are changes themselves"},
-		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("p"), "nowhere is not a run directory: expected one written by 'crosstalk run'"},
 		{compared(Options{Measures: []string{"x"}}), `unknown measure "x"; did you mean m? choose one of: m`},
 		{compared(Options{Across: []string{"x"}}), `unknown signature field "x"; choose one of: all, suite, version`},
 		{compared(Options{Across: []string{"all"}}), ""},

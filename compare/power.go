@@ -2,17 +2,14 @@ package compare
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
-	"crosstalk/report"
 )
 
 // powerSchema names the machine format of a Power.
@@ -41,8 +38,8 @@ type Power struct {
 	Refused     []Refusal `json:"refused"`
 }
 
-// givenMargin is the value of Given in plans for a margin.
-const givenMargin = "margin"
+// GivenMargin is the value of Given in plans for a margin.
+const GivenMargin = "margin"
 
 // Plan is one size of a study. Given states which of Difference and Items is given; the other is computed. A margin is
 // a Difference that the items rule out.
@@ -125,7 +122,7 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
 	half := (d.Between + d.Within/float64(d.Samples)) / 2
 	counts := stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
-	p := plan(number, samples, givenMargin, margin, math.Ceil(effect*counts))
+	p := plan(number, samples, GivenMargin, margin, math.Ceil(effect*counts))
 	if !p.Items.Defined() || p.Items > manyItems {
 		p.Reads, p.Nights = crosstalk.Undefined, crosstalk.Undefined
 		return p
@@ -148,7 +145,7 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 const (
 	simulated  = 100
 	manyItems  = 10_000 // simulation would take long
-	manyNights = 30
+	ManyNights = 30
 )
 
 // acceptance simulates how many of n items an acceptance reads if a share half of them got better, and as many worse.
@@ -171,7 +168,7 @@ func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
 	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin
 	var nights []stats.Night
-	for range manyNights {
+	for range ManyNights {
 		one := stats.Night{N: float64(n)}
 		for range n {
 			switch u := rng.Float64(); {
@@ -183,13 +180,13 @@ func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 		}
 		nights = append(nights, one)
 	}
-	found := sort.Search(manyNights, func(t int) bool {
+	found := sort.Search(ManyNights, func(t int) bool {
 		all := nights[:t+1]
 		tested := math.Max(margin, 2*stats.Luck(all, 1))
 		evidence, _ := stats.NightlyEvidence(all, tested, 2*half)
 		return evidence >= 2/(1-level)
 	})
-	if found == manyNights {
+	if found == ManyNights {
 		return math.Inf(1)
 	}
 	return float64(found + 1)
@@ -227,153 +224,4 @@ func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 		return math.NaN()
 	}
 	return high
-}
-
-// WritePower writes plans in one of report.Formats.
-func WritePower(w io.Writer, format string, p Power) error {
-	if lines := p.answers(); format == report.Formats[0] && lines != nil {
-		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {
-			return err
-		}
-	}
-	return report.WriteResult(w, format, p, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
-}
-
-// answers describes the plans of the first study with the first number of samples in words.
-func (p Power) answers() (lines []string) {
-	for _, plan := range p.Plans {
-		if plan.Study != p.Plans[0].Study || plan.Samples != p.Plans[0].Samples {
-			break
-		}
-		items, d := number(plan.Items)+" items", points(float64(plan.Difference))
-		if plan.Samples > 1 {
-			items += fmt.Sprintf(" with %d answers each", plan.Samples)
-		}
-		switch {
-		case !plan.Items.Defined() || !plan.Difference.Defined():
-		case plan.Given == givenMargin:
-			lines = append(lines, "To pass a gate with a margin of "+d+" if nothing has changed, ask "+items+".")
-		case plan.Given == "items":
-			lines = append(lines, "With "+items+", a difference of "+report.Percent(plan.Difference)+" points or more shows.")
-		default:
-			lines = append(lines, "To detect a difference of "+d+", ask "+items+".")
-		}
-	}
-	return lines
-}
-
-// table returns a table with a row for each study and number of samples, and a column for each goal.
-func (p Power) table() report.Table {
-	t := report.Table{Header: []string{""}, Left: 1, Rows: [][]string{{"stated rate"}}}
-	if p.Studies[0].Subject != nil {
-		subjects := make([]Subject, len(p.Studies))
-		for i, s := range p.Studies {
-			subjects[i] = *s.Subject
-		}
-		t = layout(named(subjects, nil))
-	}
-	heading := fmt.Sprintf("power %s %% at level %s %%", plainPercent(p.Power), plainPercent(p.Level))
-	t.Heading = append([]string{heading}, t.Heading...)
-	names, warnings := make([]string, len(p.Studies)), make([][]string, len(p.Studies))
-	for i, s := range p.Studies {
-		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), s.Warnings
-	}
-	t.Header = append(t.Header, "samples")
-	for _, d := range p.Differences {
-		t.Header = append(t.Header, "items for "+points(d))
-	}
-	for _, m := range p.Margins {
-		t.Header = append(t.Header, "items for a margin of "+points(m), "accept reads", "nights to find "+points(2*m))
-	}
-	for _, n := range p.Items {
-		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
-	}
-	words, undefined := t.Rows, false
-	t.Rows = nil
-	for i, plan := range p.Plans {
-		if i%(len(p.Differences)+len(p.Margins)+len(p.Items)) == 0 {
-			t.Rows = append(t.Rows, append(slices.Clone(words[plan.Study]), strconv.Itoa(plan.Samples)))
-		}
-		cells := []string{report.Percent(plan.Difference)}
-		if plan.Given != "items" {
-			cells[0] = number(plan.Items)
-		}
-		if plan.Given == givenMargin {
-			cells = append(cells, number(plan.Reads), number(plan.Nights))
-		}
-		undefined = undefined || cells[0] == "-"
-		row := &t.Rows[len(t.Rows)-1]
-		*row = append(*row, cells...)
-	}
-	t.Notes = []string{"items: with a value under both conditions, and the stated number of samples under each"}
-	if undefined {
-		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has no variance or too few samples to tell")
-	}
-	if len(p.Margins) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("accept reads: of a suite of so many items, in %s %% of acceptances at most; "+
-			"nights: of gate --nightly with so many items, - is more than %d", plainPercent(p.Power), manyNights))
-	}
-	if s := p.Studies[0]; len(p.Studies) == 1 && s.Subject != nil {
-		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s",
-			share(s.Variance.Item), share(s.Variance.Sample))
-		if s.ClusterSize > 1 {
-			note += fmt.Sprintf(", between clusters %s; the average item is in a cluster of %.3g",
-				share(s.Variance.Cluster), s.ClusterSize)
-		}
-		t.Notes = append(t.Notes, note)
-	}
-	t.Notes = slices.Concat(t.Notes, report.Warnings(names, warnings), refusals(p.Refused))
-	return t
-}
-
-func points(d float64) string {
-	if s := plainPercent(d); s != "1" {
-		return s + " points"
-	}
-	return "1 point"
-}
-
-func share(f crosstalk.Value) string {
-	if !f.Defined() {
-		return "unknown"
-	}
-	return strconv.FormatFloat(float64(f), 'g', 3, 64)
-}
-
-// number formats a whole number.
-func number(x crosstalk.Value) string {
-	if !x.Defined() {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(x), 'f', 0, 64)
-}
-
-func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }
-
-func (s Study) name() string {
-	if s.Subject == nil {
-		return "stated"
-	}
-	parts := []string{crosstalk.Words(s.Measure)}
-	for _, column := range sorted(s.By) {
-		if value := s.By[column]; value != crosstalk.All {
-			parts = append(parts, column+" "+value)
-		}
-	}
-	if len(s.Reference) > 0 {
-		parts = append(parts, describe(s.Condition, s.Reference)+" against "+describe(s.Reference, s.Condition))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (p Power) records() [][]string {
-	all := [][]string{{"study", "samples", "given", "difference", "items", "observations", "level", "power",
-		"comparisons"}}
-	for _, plan := range p.Plans {
-		all = append(all, []string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given,
-			report.Number(plan.Difference), report.Number(plan.Items),
-			report.Number(plan.Observations), report.Number(crosstalk.Value(p.Level)),
-			report.Number(crosstalk.Value(p.Power)), strconv.Itoa(p.Comparisons)})
-	}
-	return all
 }

@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,13 +23,11 @@ func Open(paths, by []string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openFigures(paths, study.Figures{By: by})
+	return OpenFigures(paths, study.Figures{By: by})
 }
 
-// openFigures reads these figures of finished runs, with their observations.
-func openFigures(paths []string, figures study.Figures) ([]Run, error) {
-	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
-		func(column string) bool { return column == againstColumn || column == RunColumn })
+// OpenFigures reads these figures of finished runs, with their observations.
+func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
 	names := run.Names(paths)
 	runs := make([]Run, len(paths))
 	for i, path := range paths {

@@ -139,7 +139,7 @@ func (m *matched) doubts(c Comparison) (warnings []string) {
 				over = fmt.Sprintf("%.4f", mean)
 			}
 			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its "+
-				"items, %s", describe(f.side.condition, nil), f.Value, over))
+				"items, %s", Describe(f.side.condition, nil), f.Value, over))
 		}
 	}
 	if m.table.unnamed > 0 && c.LeftOut[Unpaired] > 0 {

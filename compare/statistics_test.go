@@ -261,9 +261,10 @@ func TestUnit(t *testing.T) {
 	if c := only(t, result); c.Unit != "bits" || c.Interval == nil || c.Interval.Method != "cluster-robust-t" {
 		t.Errorf("%+v", c)
 	}
-	table := result.table()
-	if header := strings.Join(table.Header, ","); !strings.HasPrefix(header, ",reference bits,bits,difference") || table.Rows[0][3] != "-0.85" {
-		t.Errorf("%q: %q", table.Header, table.Rows)
+	var b strings.Builder
+	if err := Write(&b, "markdown", result); err != nil || !strings.Contains(b.String(), "|  | reference bits | bits | difference ") ||
+		!strings.Contains(b.String(), " | -0.85 | ") {
+		t.Errorf("%v, %s", err, &b)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"crosstalk"
 	"crosstalk/compare"
 	"crosstalk/report/pivot"
+	"crosstalk/report/results"
 	"crosstalk/run"
 )
 
@@ -160,9 +161,9 @@ func TestComparisonEqualsCommand(t *testing.T) {
 	judgedRun(t, paths[0], judged("m", strings.Repeat("rrrwrrrrrr", 9)))
 	judgedRun(t, paths[1], judged("m", strings.Repeat("wwrrwrrrrw", 9)))
 	var printed strings.Builder
-	result, err := compare.OfTable("table", paths, &pivot.Table{}, nil, compare.Default)
+	result, err := results.Compare("table", paths, &pivot.Table{}, nil, compare.Default)
 	if err == nil {
-		err = compare.WriteTable(&printed, "table", paths, &pivot.Table{}, result)
+		err = result.WriteTable(&printed, "table", paths, &pivot.Table{})
 	}
 	if err != nil {
 		t.Fatal(err)

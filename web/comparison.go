@@ -20,12 +20,13 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 	"crosstalk/report/page"
+	"crosstalk/report/results"
 	"crosstalk/run"
 )
 
 // WriteComparison writes the page /compare as one file: the result of comparing two runs, or the conditions of one, and
 // the first 200 items that changed between the conditions of its first figure.
-func WriteComparison(ctx context.Context, w io.Writer, before, after string, result compare.Result) (err error) {
+func WriteComparison(ctx context.Context, w io.Writer, before, after string, result results.Comparison) (err error) {
 	cache, err := os.MkdirTemp("", "crosstalk-compare-")
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func compareFigures(a, b side) (t figureTable, err error) {
 			return !crosstalk.HasAll(c.Condition, of) || !crosstalk.HasAll(c.Reference, reference) // or more columns
 		})
 		if len(shown) > 0 {
-			return tableOf(result, shown), nil
+			return tableOf(results.Comparison{Result: result}, shown), nil
 		}
 	}
 	t.Problem = "No figure is about both."
@@ -211,7 +212,7 @@ func compareFigures(a, b side) (t figureTable, err error) {
 }
 
 // tableOf lays out some comparisons of a result.
-func tableOf(result compare.Result, shown []compare.Comparison) figureTable {
+func tableOf(result results.Comparison, shown []compare.Comparison) figureTable {
 	t := figureTable{Level: report.LevelText(result.Level), Adjusted: result.Adjusted()}
 	across, unpaired := map[string]bool{}, false
 	for i, of := range result.NamesOf(shown) {
@@ -227,7 +228,7 @@ func tableOf(result compare.Result, shown []compare.Comparison) figureTable {
 		}
 	}
 	if unpaired {
-		t.Notes = append([]string{compare.UnpairedNote}, t.Notes...)
+		t.Notes = append([]string{results.UnpairedNote}, t.Notes...)
 	}
 	if len(across) > 0 {
 		t.Notes = append([]string{"The signatures differ in " + strings.Join(slices.Sorted(maps.Keys(across)), ", ") +

@@ -18,6 +18,7 @@ import (
 	"crosstalk"
 	"crosstalk/compare"
 	"crosstalk/instrument"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/run/shard"
 	"crosstalk/run/watch"
@@ -330,7 +331,7 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 	for _, other := range []string{"b", "a"} {
 		before, after := filepath.Join(dir, "runs", "a"), filepath.Join(dir, "runs", other)
-		if err := WriteComparison(t.Context(), &strings.Builder{}, before, after, compare.Result{Comparisons: make([]compare.Comparison, 1)}); err != nil {
+		if err := WriteComparison(t.Context(), &strings.Builder{}, before, after, results.Comparison{Result: compare.Result{Comparisons: make([]compare.Comparison, 1)}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -340,7 +341,7 @@ func TestFilesAreClosed(t *testing.T) {
 }
 
 // comparedRuns compares two runs, or the conditions of one.
-func comparedRuns(t *testing.T, before, after string) compare.Result {
+func comparedRuns(t *testing.T, before, after string) results.Comparison {
 	t.Helper()
 	runs, err := compare.Open(slices.Compact([]string{before, after}), nil)
 	if err != nil {
@@ -352,5 +353,5 @@ func comparedRuns(t *testing.T, before, after string) compare.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result
+	return results.Comparison{Result: result}
 }

@@ -22,6 +22,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/stats"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/study"
 	"crosstalk/web"
@@ -82,7 +83,7 @@ func compareCommand() *cobra.Command {
 		if err := o.apply(&options); err != nil {
 			return err
 		}
-		result, err := compare.OfTable(out.format, paths, &table.Table, o.by, options)
+		result, err := results.Compare(out.format, paths, &table.Table, o.by, options)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func compareCommand() *cobra.Command {
 			}
 			fmt.Fprintf(notes(c), "Page: %s\n", html)
 		}
-		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, result)
+		return result.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table)
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
@@ -173,7 +174,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 		return err
 	}
 	plan.Refused = append(plan.Refused, refused...)
-	return compare.WritePower(c.OutOrStdout(), p.format, plan)
+	return results.WritePower(c.OutOrStdout(), p.format, plan)
 }
 
 func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {

@@ -1,4 +1,4 @@
-package compare
+package results
 
 import (
 	"cmp"
@@ -10,26 +10,33 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/compare"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
 	"crosstalk/run/view"
 )
 
-// Write writes a result in one of report.Formats.
-func Write(w io.Writer, format string, r Result) error {
-	return report.WriteResult(w, format, r, r.Comparisons, r.records,
+// Comparison is a result of package compare with the names that tables show for values of columns.
+type Comparison struct {
+	compare.Result
+	Names report.Names
+}
+
+// Write writes a comparison in one of report.Formats.
+func (r Comparison) Write(w io.Writer, format string) error {
+	return report.WriteResult(w, format, r.Result, r.Comparisons, r.records,
 		func() []report.Table { return []report.Table{r.table()} })
 }
 
-func (r Result) table() report.Table {
-	subjects := make([]Subject, len(r.Comparisons))
+func (r Comparison) table() report.Table {
+	subjects := make([]compare.Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {
 		subjects[i] = c.Subject
 	}
 	t := layout(named(subjects, r.Names))
 	unit, reference := "", "reference"
-	units := ordered.Distinct(r.Comparisons, func(c Comparison) string { return cmp.Or(c.Unit, "%") })
+	units := ordered.Distinct(r.Comparisons, func(c compare.Comparison) string { return cmp.Or(c.Unit, "%") })
 	if len(units) == 1 {
 		unit, reference = units[0], "reference "+units[0]
 	}
@@ -61,7 +68,7 @@ func (r Result) table() report.Table {
 	if parts != nil {
 		t.Notes = append(t.Notes, "left out: items without a pair, summed over all rows: "+strings.Join(parts, ", "))
 	}
-	t.Notes = slices.Concat(t.Notes, ordered.Distinct(r.Comparisons, func(c Comparison) string {
+	t.Notes = slices.Concat(t.Notes, ordered.Distinct(r.Comparisons, func(c compare.Comparison) string {
 		if len(c.Across) > 0 {
 			return "signature: " + c.Signature + "; the other differs in " + strings.Join(c.Across, ", ")
 		}
@@ -70,7 +77,7 @@ func (r Result) table() report.Table {
 	return t
 }
 
-func detectable(c Comparison) string {
+func detectable(c compare.Comparison) string {
 	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
 	}
@@ -82,9 +89,9 @@ var methods = map[string]string{"sign-flip": "sign-flip permutation test over cl
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
 // Adjusted describes how p-values are: "adjusted by Holm's method over 4 tests".
-func (r Result) Adjusted() string {
+func (r Comparison) Adjusted() string {
 	method, tests := "Holm's method", fmt.Sprintf("%d tests", r.Family)
-	if r.Adjustment == BH {
+	if r.Adjustment == compare.BH {
 		method = "Benjamini and Hochberg's method"
 	}
 	if r.Family == 1 {
@@ -98,8 +105,8 @@ const UnpairedNote = "unpaired: too few items in common, so n counts the items o
 
 // NamesOf names comparisons by what differs between them, except the measure: conditions and groups. The name is
 // empty if nothing does.
-func (r Result) NamesOf(shown []Comparison) []string {
-	subjects := make([]Subject, len(shown))
+func (r Comparison) NamesOf(shown []compare.Comparison) []string {
+	subjects := make([]compare.Subject, len(shown))
 	for i, c := range shown {
 		subjects[i] = c.Subject
 		subjects[i].Measure = ""
@@ -116,14 +123,14 @@ func (r Result) NamesOf(shown []Comparison) []string {
 	return names
 }
 
-func (r Result) legend() []string {
+func (r Comparison) legend() []string {
 	alpha := 100 * (1 - r.Level)
 	strictest := "this"
-	if r.Adjustment == BH {
+	if r.Adjustment == compare.BH {
 		strictest = "Holm's"
 	}
 	other := ""
-	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" }) {
+	if slices.ContainsFunc(r.Comparisons, func(c compare.Comparison) bool { return c.Unit != "" }) {
 		other = ", or the figure's unit"
 	}
 	notes := []string{
@@ -133,23 +140,23 @@ func (r Result) legend() []string {
 			"- with too few clusters to find any", r.Adjusted(), strictest),
 		"interval: for each difference separately, not adjusted",
 	}
-	for _, method := range ordered.Distinct(r.Comparisons, func(c Comparison) string { return c.Method }) {
+	for _, method := range ordered.Distinct(r.Comparisons, func(c compare.Comparison) string { return c.Method }) {
 		notes = append(notes, "test: "+methods[method])
 	}
-	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Paired }) {
+	if slices.ContainsFunc(r.Comparisons, func(c compare.Comparison) bool { return !c.Paired }) {
 		notes = append(notes, UnpairedNote)
 	}
 	return notes
 }
 
 // NotCompared lists what was refused, as notes.
-func (r Result) NotCompared() []string { return refusals(r.Refused) }
+func (r Comparison) NotCompared() []string { return refusals(r.Refused) }
 
 // refusals lists each reason, or set of fields, once.
-func refusals(refused []Refusal) (notes []string) {
-	key := func(x Refusal) string { return x.Reason + strings.Join(sorted(x.Fields), ",") }
+func refusals(refused []compare.Refusal) (notes []string) {
+	key := func(x compare.Refusal) string { return x.Reason + strings.Join(sorted(x.Fields), ",") }
 	groups := ordered.Groups(refused, key)
-	slices.SortFunc(groups, func(a, b []Refusal) int { return cmp.Compare(key(a[0]), key(b[0])) })
+	slices.SortFunc(groups, func(a, b []compare.Refusal) int { return cmp.Compare(key(a[0]), key(b[0])) })
 	for _, of := range groups {
 		note := "not compared: " + of[0].String()
 		if n := len(of); n > 1 {
@@ -161,7 +168,7 @@ func refusals(refused []Refusal) (notes []string) {
 }
 
 // records returns a row for each comparison, with a column for every column of groups and conditions.
-func (r Result) records() [][]string {
+func (r Comparison) records() [][]string {
 	var by, of []map[string]string
 	for _, c := range r.Comparisons {
 		by, of = append(by, c.By), append(of, c.Condition)
@@ -171,7 +178,7 @@ func (r Result) records() [][]string {
 	for _, column := range conditions {
 		header = append(header, "reference_"+column)
 	}
-	units := slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" })
+	units := slices.ContainsFunc(r.Comparisons, func(c compare.Comparison) bool { return c.Unit != "" })
 	if units {
 		header = append(header, "unit")
 	}
@@ -207,13 +214,13 @@ func (r Result) records() [][]string {
 }
 
 // layout starts a table with a row for each subject. Common values go into the heading, the others into columns.
-func layout(subjects []Subject) (t report.Table) {
+func layout(subjects []compare.Subject) (t report.Table) {
 	subjects = withoutRun(subjects)
-	var columns []func(Subject) string
-	several := func(text func(Subject) string) bool {
-		return slices.ContainsFunc(subjects, func(s Subject) bool { return text(s) != text(subjects[0]) })
+	var columns []func(compare.Subject) string
+	several := func(text func(compare.Subject) string) bool {
+		return slices.ContainsFunc(subjects, func(s compare.Subject) bool { return text(s) != text(subjects[0]) })
 	}
-	column := func(name string, text func(Subject) string, constant string) {
+	column := func(name string, text func(compare.Subject) string, constant string) {
 		if several(text) {
 			t.Header = append(t.Header, name)
 			columns = append(columns, text)
@@ -222,15 +229,15 @@ func layout(subjects []Subject) (t report.Table) {
 		}
 	}
 	first := subjects[0]
-	column("measure", func(s Subject) string { return crosstalk.Words(s.Measure) }, crosstalk.Words(first.Measure))
+	column("measure", func(s compare.Subject) string { return crosstalk.Words(s.Measure) }, crosstalk.Words(first.Measure))
 	var conditions, groups []map[string]string
 	for _, s := range subjects {
 		conditions, groups = append(conditions, s.Condition), append(groups, s.By)
 	}
 	own := map[string]string{} // values that the conditions share but the references do not
 	for _, name := range report.Columns(conditions) {
-		text := func(s Subject) string { return cmp.Or(s.Condition[name], "-") }
-		reference := func(s Subject) string { return cmp.Or(s.Reference[name], "-") }
+		text := func(s compare.Subject) string { return cmp.Or(s.Condition[name], "-") }
+		reference := func(s compare.Subject) string { return cmp.Or(s.Reference[name], "-") }
 		constant := name + " " + text(first)
 		if len(first.Reference) > 0 && (several(reference) || reference(first) != text(first)) {
 			constant = "" // shown beside its reference
@@ -240,8 +247,8 @@ func layout(subjects []Subject) (t report.Table) {
 			own[name] = first.Condition[name]
 		}
 	}
-	against := func(s Subject) string { return describe(s.Reference, s.Condition) }
-	switch mine := describe(own, nil); {
+	against := func(s compare.Subject) string { return compare.Describe(s.Reference, s.Condition) }
+	switch mine := compare.Describe(own, nil); {
 	case several(against):
 		if mine != "" {
 			t.Heading = append(t.Heading, mine)
@@ -251,7 +258,7 @@ func layout(subjects []Subject) (t report.Table) {
 		t.Heading = append(t.Heading, strings.TrimSpace(mine+" against "+against(first)))
 	}
 	for _, name := range report.Columns(groups) {
-		text := func(s Subject) string { return cmp.Or(s.By[name], crosstalk.All) }
+		text := func(s compare.Subject) string { return cmp.Or(s.By[name], crosstalk.All) }
 		constant := name + " " + text(first)
 		if text(first) == crosstalk.All {
 			constant = ""
@@ -259,7 +266,7 @@ func layout(subjects []Subject) (t report.Table) {
 		column(name, text, constant)
 	}
 	if columns == nil {
-		t.Header, columns = []string{""}, []func(Subject) string{func(Subject) string { return crosstalk.All }}
+		t.Header, columns = []string{""}, []func(compare.Subject) string{func(compare.Subject) string { return crosstalk.All }}
 	}
 	t.Left = len(t.Header)
 	for _, s := range subjects {
@@ -273,7 +280,7 @@ func layout(subjects []Subject) (t report.Table) {
 }
 
 // named replaces values of the subjects' columns by the names that tables show.
-func named(subjects []Subject, names report.Names) []Subject {
+func named(subjects []compare.Subject, names report.Names) []compare.Subject {
 	rows := make([]map[string]string, 0, 2*len(subjects)) // conditions and references must be named alike
 	for _, s := range subjects {
 		rows = append(rows, names.By(s.Condition), names.By(s.Reference))
@@ -287,14 +294,14 @@ func named(subjects []Subject, names report.Names) []Subject {
 }
 
 // withoutRun omits the names of the runs if other columns distinguish the conditions.
-func withoutRun(subjects []Subject) []Subject {
+func withoutRun(subjects []compare.Subject) []compare.Subject {
 	without := func(condition map[string]string) map[string]string {
 		condition = maps.Clone(condition)
-		delete(condition, RunColumn)
+		delete(condition, compare.RunColumn)
 		return condition
 	}
 	whole := map[string]string{} // conditions by their remaining columns
-	short := make([]Subject, len(subjects))
+	short := make([]compare.Subject, len(subjects))
 	for i, s := range subjects {
 		short[i] = s
 		short[i].Condition, short[i].Reference = without(s.Condition), without(s.Reference)
@@ -312,56 +319,58 @@ func withoutRun(subjects []Subject) []Subject {
 // againstColumn is the reference's column in tables of rows and columns.
 const againstColumn = "against"
 
-// OfTable compares the figures that a table of this format needs. by lists the columns of groups, if o.Groups.
-func OfTable(format string, paths []string, t *pivot.Table, by []string, o Options) (Result, error) {
+// Compare compares the figures that a table of this format needs. by lists the columns of groups, if o.Groups.
+func Compare(format string, paths []string, t *pivot.Table, by []string, o compare.Options) (r Comparison, err error) {
 	switch {
 	case t.Spread != nil && !report.ForPeople(format):
-		return Result{}, crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
+		return r, crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
 	case o.Groups && t.LaidOut():
-		return Result{}, pivot.ErrTwoGroupings
+		return r, pivot.ErrTwoGroupings
 	}
 	for _, name := range t.Beside {
 		switch name {
 		case pivot.Change:
-			return Result{}, crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", name)
+			return r, crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", name)
 		case "holm", "bh":
-			return Result{}, crosstalk.BadOption("with",
+			return r, crosstalk.BadOption("with",
 				" %s: p-values of differences are adjusted already: use --with p and --adjust", name)
 		}
 	}
 	if err := t.Complete(); err != nil {
-		return Result{}, err
+		return r, err
 	}
-	runs, err := openFigures(paths, t.Figures(by, nil))
+	figures := t.Figures(by, nil)
+	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
+		func(column string) bool { return column == againstColumn || column == compare.RunColumn })
+	runs, err := compare.OpenFigures(paths, figures)
 	if err != nil {
-		return Result{}, err
+		return r, err
 	}
 	o.Groups = o.Groups || t.LaidOut()
-	result, err := Runs(runs, o)
-	if err != nil {
-		return Result{}, err
+	if r.Result, err = compare.Runs(runs, o); err != nil {
+		return r, err
 	}
-	result.Names, err = t.NamesOf(paths)
-	return result, err
+	r.Names, err = t.NamesOf(paths)
+	return r, err
 }
 
-// WriteTable writes the result of OfTable in one of report.Formats: laid out by the table or, if it has no rows and
-// columns or the format is for programs, as Write does.
-func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, r Result) error {
+// WriteTable writes a comparison of these runs in one of report.Formats: laid out by the table or, if it has no rows
+// and columns or the format is for programs, as Write does.
+func (r Comparison) WriteTable(w io.Writer, format string, paths []string, t *pivot.Table) error {
 	if !t.LaidOut() || !report.ForPeople(format) {
-		return Write(w, format, r)
+		return r.Write(w, format)
 	}
 	layout, err := t.Layout(paths)
 	if err != nil {
 		return err
 	}
 	layout.Compete = nil // no difference is better than another
-	return writePivot(w, format, r, layout, t.Spread)
+	return r.writePivot(w, format, layout, t.Spread)
 }
 
 // writePivot writes the differences by rows and columns. Over the values of the columns in spread, if any, it shows the
 // least, the mean and the greatest difference.
-func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
+func (r Comparison) writePivot(w io.Writer, format string, o pivot.Options, spread []string) error {
 	o.Subtitle = "difference"
 	o.Text = func(e crosstalk.Estimate) string {
 		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
@@ -386,8 +395,8 @@ func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []
 
 // figures returns the differences as figures, with the columns of the condition and the group. Their test is the
 // adjusted test of the difference.
-func (r Result) figures() []crosstalk.Estimate {
-	subjects := make([]Subject, len(r.Comparisons))
+func (r Comparison) figures() []crosstalk.Estimate {
+	subjects := make([]compare.Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {
 		subjects[i] = c.Subject
 	}
@@ -397,7 +406,7 @@ func (r Result) figures() []crosstalk.Estimate {
 		s := subjects[i]
 		by := maps.Clone(s.By)
 		maps.Copy(by, s.Condition)
-		by[againstColumn] = describe(s.Reference, s.Condition)
+		by[againstColumn] = compare.Describe(s.Reference, s.Condition)
 		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N,
 			Clusters: c.Clusters, Interval: c.Interval,
 			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}
@@ -407,3 +416,6 @@ func (r Result) figures() []crosstalk.Estimate {
 	}
 	return figures
 }
+
+// sorted returns the keys of a map in order.
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
