@@ -187,7 +187,7 @@ c/de.json:1:8: a: untranslated: en, expected de: "Please keep the receipt, you n
 func TestWriter(t *testing.T) {
 	f := finding{File: "a\n:,%\r\x1b", Line: 1, Column: 2, EndLine: 3, Kind: unreadable, Error: "1\n2%\r\x1b"}
 	for format, want := range map[string]string{"": "a␊:,%␍␛:1:2: 1␊2%␍␛\n",
-		"github": "::error file=a%0A%3A%2C%25%0D\x1b,line=1,col=2,endLine=3,title=unreadable::1%0A2%25%0D\x1b\n"} {
+		"github": "::error file=a%0A%3A%2C%25%0D\x1b,line=1,col=2,endLine=3,title=unreadable::1%0A2%25␍␛\n"} {
 		var b strings.Builder
 		w := &writer{w: &b, format: format, result: &Result{}, with: map[string]bool{}}
 		if err := w.finding(f); err != nil || b.String() != want {

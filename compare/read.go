@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 

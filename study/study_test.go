@@ -56,10 +56,10 @@ tokens     about 100 in, at most 80 out
 cost       at most 0.0810
 directory  runs/a
 `},
-		{[]string{"0", "1"}, ask.Options{}, `condition                                         requests  tokens in  max tokens out  max cost
-reference:leaky?rate=0.6&seed=1, temperature low  4         100        80              unknown
-reference:leaky?rate=0.6&seed=1, temperature 1    4         100        80              unknown
-all, each request once                            8         200        160             unknown (needs --prices FILE)
+		{[]string{"0", "1"}, ask.Options{}, `condition                                         requests  tokens in  max tokens out                       max cost
+reference:leaky?rate=0.6&seed=1, temperature low         4        100              80                        unknown
+reference:leaky?rate=0.6&seed=1, temperature 1           4        100              80                        unknown
+all, each request once                                   8        200             160  unknown (needs --prices FILE)
 
 directory  runs/a
 `},
