@@ -123,7 +123,7 @@ func index(dir string, answers int) (run string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if n := counted.FindStringSubmatch(page); n == nil || strings.ReplaceAll(n[1], ",", "") != strconv.Itoa(answers) {
+	if n := counted.FindStringSubmatch(page); n == nil || strings.ReplaceAll(n[1], "\u202f", "") != strconv.Itoa(answers) {
 		return "", fmt.Errorf("the index is not that of the run: %q; expected %d answers", n, answers)
 	}
 	fmt.Printf("index: %.1f s, %.1f CPU s; the first answers can be looked through after %.2f s; peak memory %.0f MB\n",
@@ -132,7 +132,7 @@ func index(dir string, answers int) (run string, err error) {
 }
 
 // counted is the number of answers that a page of answers is of.
-var counted = regexp.MustCompile(`([0-9,]+) answers?</h2>`)
+var counted = regexp.MustCompile(`([0-9\x{202f}]+) answers?</h2>`)
 
 // pages times pages of the indexed run.
 func pages(dir, run string, rounds int) error {
