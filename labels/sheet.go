@@ -280,7 +280,9 @@ func (r *reader) fill() {
 		switch {
 		case r.Question.Given[0] != "":
 			u.Given[0] = cmp.Or(u.Given[0], r.inputs[u.Item])
-			u.Given[1] = cmp.Or(u.Given[1], u.Given[0])
+			if r.Question.paired() {
+				u.Given[1] = cmp.Or(u.Given[1], u.Given[0])
+			}
 		case u.Topic == "":
 			u.Topic = r.inputs[u.Item]
 		}

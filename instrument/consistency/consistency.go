@@ -109,7 +109,8 @@ const (
 	RuleText     = "rule"
 	Confidence   = "confidence"
 	FlagsText    = "flags"
-	SenseText    = "instruction" // the sense of the instruction
+	SenseText    = "instruction"     // the sense of the instruction
+	PromptText   = "recorded_prompt" // the question that a recorded answer answers: no request shows it
 	Reviewer     = "reviewer"
 	ReviewReason = "review_reason"
 

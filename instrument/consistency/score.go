@@ -134,6 +134,9 @@ func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 		addFact(o, RuleText, a.rule)
 		addFact(o, Confidence, a.confidence.String())
 	}
+	if a.Key == (crosstalk.Key{}) && a.Status != "" {
+		o.AddText(crosstalk.Given, PromptText, s.question(form))
+	}
 	o.AddText(crosstalk.Aside, SenseText, string(form.Instruction))
 	if a.override != nil {
 		o.AddText(crosstalk.Aside, Reviewer, a.override.Reviewer)
@@ -161,6 +164,19 @@ func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	}
 	o.Answers = append(o.Answers, used...)
 	return nil
+}
+
+// question returns the prompt of a form, with the source's words where a rewriting was not recorded.
+func (s *scoring) question(form Form) string {
+	in, known := s.task.Instructions[string(form.Instruction)]
+	if !known || len(in.Parts) == 0 { // a recorded rewriting may have answer words only
+		in = s.task.Instructions[string(form.Instruction.Origin())]
+	}
+	texts := s.rewritten[form.Input].Texts
+	if texts == nil {
+		texts = s.item.Input.Texts[string(form.Input.Origin())]
+	}
+	return s.task.Prompt(in, texts)
 }
 
 // addSide adds an answer's text, if there is an answer: sides are in the order of the observation's answers.
