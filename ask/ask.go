@@ -79,7 +79,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// longestWait is the longest wait before a retry and longest pause of an open circuit: at most half a minute.
+// longestWait is the longest wait before a retry and longest pause while a server is down: at most half a minute.
 func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
 
 // Session asks any number of models on behalf of one run. It is safe for concurrent use.
@@ -181,7 +181,7 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	about := s.modelOf(id)
 	if about == nil {
 		e := s.endpoint(id.Endpoint)
-		about = &model{id: id, endpoint: e, stopper: newStopper(e.stop), seen: newObserved(), shapes: map[string]*shape{},
+		about = &model{id: id, endpoint: e, stopper: newStopper(e.stop), seen: newObserved(), settings: map[string]*settings{},
 			batchers: map[crosstalk.API]crosstalk.Batcher{}}
 		s.models = append(s.models, about)
 	}
@@ -204,8 +204,7 @@ func (s *Session) endpoint(name string) *endpoint {
 	if i := slices.IndexFunc(s.endpoints, func(e *endpoint) bool { return e.name == name }); i >= 0 {
 		return s.endpoints[i]
 	}
-	e := &endpoint{name: name, stopper: newStopper(s.stop), limit: newLimiter(s.options),
-		breaker: breaker{patience: s.options.Patience, longest: s.options.longestWait()}}
+	e := newEndpoint(name, s.stop, s.options)
 	s.endpoints = append(s.endpoints, e)
 	return e
 }
@@ -216,7 +215,7 @@ type asker struct {
 	about *model
 }
 
-func (a *asker) shape(req crosstalk.Request) *shape {
+func (a *asker) settings(req crosstalk.Request) *settings {
 	alike := crosstalk.Request{API: req.API, Decoding: req.Decoding, Logprobs: req.Logprobs}
 	for _, m := range req.Messages {
 		if m.Role == "system" {
@@ -227,10 +226,10 @@ func (a *asker) shape(req crosstalk.Request) *shape {
 	m := a.about
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.shapes[name]
+	s := m.settings[name]
 	if s == nil {
-		s = &shape{model: m, stopper: newStopper(m.stop), stopEmpty: a.options.StopEmpty}
-		m.shapes[name] = s
+		s = &settings{model: m, stopper: newStopper(m.stop), stopEmpty: a.options.StopEmpty}
+		m.settings[name] = s
 	}
 	return s
 }
@@ -245,7 +244,7 @@ func (a *asker) endEndpoint(err error) error {
 //
 // Besides errors of the journal and the context it returns ErrStopped, *LimitError, *ModelError or *RefusedError.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
+	key, s := crosstalk.KeyOf(a.about.id, req), a.settings(req)
 	answer, found, err := a.journalled(key, s, req)
 	if found || err != nil {
 		return answer, err
@@ -293,7 +292,7 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 
 type abandoned struct{ error }
 
-func (a *asker) journalled(key crosstalk.Key, s *shape,
+func (a *asker) journalled(key crosstalk.Key, s *settings,
 	req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
 	answer, found, err = a.journal.Get(key)
 	switch {
@@ -317,7 +316,7 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 }
 
 // ask sends one ask and saves its answer. sent reports whether it has a cost. waits is ctx, ended when s is stopped.
-func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
+func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *settings,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
 	if err != nil {
@@ -326,14 +325,15 @@ func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	if failedBefore && answer.Status != crosstalk.Failed { // answered since the caller looked
 		return withoutBody(req, answer), false, nil
 	}
-	back, err := s.scout(waits)
+	t := &trial{suspect: failedBefore}
+	back, err := s.enter(waits, t)
 	if err != nil {
 		return answer, false, err
 	}
 	defer back()
 	inFlight, share := inflight.With(ctx)
 	defer share.Release() // once it is saved
-	answer, leave, err := a.attempt(inFlight, waits, s, req, failedBefore)
+	answer, leave, err := a.attempt(inFlight, waits, t, s, req)
 	if err != nil {
 		return crosstalk.Answer{}, false, err
 	}

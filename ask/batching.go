@@ -224,7 +224,8 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 			w.Identity, w.ID, w.At.Format(time.DateOnly))
 		return true, b.drop(w)
 	case time.Since(since) < patience:
-		b.retried(err)
+		b.trouble(err)
+		b.again()
 		return false, nil
 	case b.options.BatchGiveUp:
 		return true, b.finish(c, err)
@@ -271,7 +272,8 @@ func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 			return errors.Join(b.end(limited("stopped: no batch could be submitted since %s (--patience %s); "+
 				"the last attempt: %v", clock(began), duration.Text(b.options.Patience), err)), b.drop(w))
 		}
-		b.retried(err)
+		b.trouble(err)
+		b.again()
 		if err := sleep(waits, b.wait(n, err)); err != nil {
 			return errors.Join(err, b.drop(w))
 		}
@@ -345,7 +347,8 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 		case time.Since(began) > 24*time.Hour:
 			return b.end(limited("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err))
 		}
-		b.retried(err)
+		b.trouble(err)
+		b.again()
 		if err := sleep(ctx, b.wait(n, err)); err != nil {
 			return err
 		}

@@ -110,29 +110,6 @@ func TestWhatIsSpent(t *testing.T) {
 	}
 }
 
-// An answer of an earlier session is known to this one, so that it is asked for when others fail.
-func TestKnownRequest(t *testing.T) {
-	memory := &Memory{}
-	m := &once{answers: []crosstalk.Answer{{Status: crosstalk.Text}}}
-	req := crosstalk.Request{API: crosstalk.Completions, Prompt: "first"}
-	for range 2 {
-		s := NewSession(memory, Options{})
-		a := s.For(m).(*asker)
-		for _, prompt := range []string{"first", "second"} {
-			req.Prompt = prompt
-			if _, err := a.Ask(t.Context(), req); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if known := a.about.known.Load(); known == nil || known.Prompt != "first" {
-			t.Errorf("known is %+v", known)
-		}
-	}
-	if m.n != 2 {
-		t.Errorf("%d attempts", m.n)
-	}
-}
-
 // Messages about a batch's age and end, on both sides of each bound.
 func TestUnreadAtItsBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -175,33 +152,6 @@ type noBatches struct{ batchJournal }
 func (noBatches) DropBatch(*journal.Batch) error { return nil }
 func (noBatches) EndBatch(*journal.Batch) error  { return nil }
 
-// Whoever is let in to try a server that is down, and goes away before its attempt, leaves that to the next.
-func TestProbeThatLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &endpoint{limit: newLimiter(Options{Concurrency: 1}), breaker: breaker{open: true, patience: time.Hour}}
-		if err := e.limit.acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		gone := errors.New("gone")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		done := make(chan error)
-		go func() { done <- e.admit(ctx, &trial{}) }()
-		synctest.Wait()
-		if !e.breaker.trying {
-			t.Error("nobody was let in")
-		}
-		cancel(gone)
-		if err := <-done; err != gone || e.breaker.trying || e.breaker.offered {
-			t.Errorf("%v; trying %v", err, e.breaker.trying)
-		}
-		e.limit.leave()
-		next := &trial{}
-		if err := e.admit(t.Context(), next); err != nil || next.number != 1 {
-			t.Errorf("%v, %+v", err, next)
-		}
-	})
-}
-
 // A server that answers with an error is not silent, and one that answers nothing in time is.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +160,7 @@ func TestSilence(t *testing.T) {
 			m := &once{answers: []crosstalk.Answer{{Status: crosstalk.Text}}, errs: []error{err}}
 			a := s.For(m).(*asker)
 			a.model = slow{m, err == context.DeadlineExceeded}
-			a.try(t.Context(), a.shape(crosstalk.Request{}), crosstalk.Request{})
+			a.try(t.Context(), a.settings(crosstalk.Request{}), crosstalk.Request{})
 			if is := a.about.endpoint.silence.timedOut; is != (err == context.DeadlineExceeded) {
 				t.Errorf("%v: silent %v", err, is)
 			}
@@ -231,15 +181,25 @@ func (s slow) Answer(ctx context.Context, r crosstalk.Request) (crosstalk.Answer
 	return s.once.Answer(ctx, r)
 }
 
-// An ask that was let in before the circuit opened, and ends before its attempt, does not end the trial of another.
-func TestLeavingBesideTheTrial(t *testing.T) {
-	b := &breaker{open: true, trying: true}
-	b.leave(&trial{})
-	if !b.trying {
-		t.Error("another ask would be tried beside the first")
+// An answer of an earlier session is known to this one, so that it is asked for when others fail.
+func TestKnownRequest(t *testing.T) {
+	memory := &Memory{}
+	m := &once{answers: []crosstalk.Answer{{Status: crosstalk.Text}}}
+	req := crosstalk.Request{API: crosstalk.Completions, Prompt: "first"}
+	for range 2 {
+		s := NewSession(memory, Options{})
+		a := s.For(m).(*asker)
+		for _, prompt := range []string{"first", "second"} {
+			req.Prompt = prompt
+			if _, err := a.Ask(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if known := a.about.known.Load(); known == nil || known.Prompt != "first" {
+			t.Errorf("known is %+v", known)
+		}
 	}
-	tried := &trial{probe: true}
-	if b.leave(tried); b.trying || tried.probe {
-		t.Error("nobody would be tried any more")
+	if m.n != 2 {
+		t.Errorf("%d attempts", m.n)
 	}
 }

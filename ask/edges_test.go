@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"strings"
 	"testing"
@@ -438,63 +437,17 @@ func TestWarningBounds(t *testing.T) {
 	}
 }
 
-// The limit on asks in flight begins at 32 or below, grows by one an answer until the first overload, then by one a
-// round trip; an overload halves it, but not below one, and what was sent before the last one says nothing new.
-func TestLimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for concurrency, limit := range map[int]float64{64: 32, 33: 32, 32: 32, 31: 31, 1: 1} {
-			if l := newLimiter(Options{Concurrency: concurrency}); l.limit != limit || l.max != float64(concurrency) {
-				t.Errorf("%d: begins at %v, at most %v", concurrency, l.limit, l.max)
-			}
-		}
-		over := &crosstalk.AskError{Fault: crosstalk.Overloaded, RetryAfter: time.Minute, Message: "later"}
-		l := newLimiter(Options{Concurrency: 34})
-		began := time.Now()
-		is := func(what string, want float64) {
-			t.Helper()
-			if math.Abs(l.limit-want) > 1e-9 {
-				t.Errorf("%s: %v; want %v", what, l.limit, want)
-			}
-		}
-		for _, want := range []float64{33, 34, 34} {
-			l.learn(began, nil)
-			is("an answer", want)
-		}
-		l.learn(began, &crosstalk.AskError{Fault: crosstalk.Transient})
-		is("another fault", 34)
-		time.Sleep(time.Second)
-		l.learn(time.Now(), over)
-		is("an overload", 17)
-		l.learn(began, over)
-		is("one that was sent before", 17)
-		l.learn(began, nil)
-		is("an answer afterwards", 17+1/17.)
-		if w, waiting := l.wait(); !waiting || w.Why != "later" || time.Until(w.Until) != time.Minute {
-			t.Errorf("%+v, %v", w, waiting)
-		}
-		time.Sleep(time.Minute)
-		if _, waiting := l.wait(); waiting {
-			t.Error("waits for a time that is over")
-		}
-		for range 9 {
-			time.Sleep(time.Second)
-			l.learn(time.Now(), &crosstalk.AskError{Fault: crosstalk.Overloaded})
-		}
-		is("many overloads", 1)
-	})
-}
-
 // A caller that cancelled takes no place. An item without requests delays nobody.
 func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(Options{Concurrency: 2})
+		l := newEndpoint("", t.Context(), Options{Concurrency: 2})
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(gone)
-		if err := l.acquire(ctx); err != gone || l.inFlight != 0 {
+		if err := l.enter(ctx, &trial{}); err != gone || l.inFlight != 0 {
 			t.Errorf("%v, %d in flight", err, l.inFlight)
 		}
-		if err := l.acquire(t.Context()); err != nil || l.inFlight != 1 {
+		if err := l.enter(t.Context(), &trial{}); err != nil || l.inFlight != 1 {
 			t.Errorf("%v, %d in flight", err, l.inFlight)
 		}
 		a := newAccount(Budget{Asks: 5})
@@ -522,16 +475,9 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// When a circuit opens, nothing new begins except the one trial.
-func TestBegins(t *testing.T) {
-	b, one := &breaker{open: true}, &trial{probe: true}
-	if b.begin(&trial{}) || b.begun != 0 || b.inFlight != 0 {
-		t.Error("an ask begins at an open circuit")
-	}
-	if !b.begin(one) || b.begun != 1 || b.inFlight != 1 || one.number != 1 || one.first != 1 || one.failed != 1 {
-		t.Errorf("%+v", one)
-	}
-	for want, s := range map[string]*shape{
+// The error about empty answers says what to change.
+func TestExplainEmpty(t *testing.T) {
+	for want, s := range map[string]*settings{
 		"the model spent 1 tokens on reasoning":      {reasoning: 1, empty: 3},
 		"the model spent its tokens on reasoning":    {thought: 1, empty: 3},
 		"all empty, and 1 were cut off at their":     {cut: 1, empty: 3},

@@ -66,7 +66,7 @@ type roundAsker struct {
 // early.
 func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	b := a.round.b
-	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
+	key, s := crosstalk.KeyOf(a.about.id, req), a.settings(req)
 	a.mu.Lock()
 	_, seen := a.seen[key.Short()]
 	a.mu.Unlock()
@@ -103,7 +103,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 
 // proven reports whether the model has answered with these settings, once in this session: it may have had to find out
 // how to spell parameters.
-func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
+func (s *settings) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
 func (r *Round) note(ctx context.Context, what func(*wanting)) {
 	r.mu.Lock()
@@ -305,7 +305,7 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	c.budget.mu.Unlock()
 	c.count(r.Key, req, answer, fromBatch)
 	c.about.known.CompareAndSwap(nil, &req)
-	c.shape(req).works(answer, true)
+	c.settings(req).works(answer, true)
 }
 
 // finish ends a batch. Its unanswered requests are asked one by one.

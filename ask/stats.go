@@ -121,10 +121,7 @@ func (s *Session) Stats() Stats {
 	}
 	s.mu.Unlock()
 	for _, e := range endpoints {
-		wait, waiting := e.breaker.wait()
-		if !waiting {
-			wait, waiting = e.limit.wait()
-		}
+		wait, waiting := e.wait()
 		if !waiting {
 			wait, waiting = e.silence.wait(s.options.Timeout)
 		}
@@ -194,11 +191,18 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s.stats.Cost += cost
 }
 
-func (s *Session) retried(err error) {
+// trouble records why an attempt had no answer.
+func (s *Session) trouble(err error) {
 	s.mu.Lock()
-	s.stats.Retries++
+	defer s.mu.Unlock()
 	s.stats.Trouble = err.Error()
-	s.mu.Unlock()
+}
+
+// again counts an attempt beyond the first.
+func (s *Session) again() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Retries++
 }
 
 // silence tracks whether an endpoint has responded lately, if only with an error. The zero value is ready to use.

@@ -569,7 +569,7 @@ func TestTracesOfAsks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &batchMemory{}
 			before := ask.NewSession(store, ask.Options{Retries: -1, Concurrency: 1})
-			well := &model{endpoint: "http://e", answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer,
+			well := &model{endpoint: "https://e.example", answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer,
 				error) {
 				if slices.Contains(c.bad, req.Sample) {
 					return crosstalk.Answer{}, odd
@@ -580,7 +580,7 @@ func TestTracesOfAsks(t *testing.T) {
 				before.For(well).Ask(t.Context(), request(i))
 			}
 			tr := &trace{began: time.Now(), on: c.on}
-			m := &model{endpoint: "http://e", answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer,
+			m := &model{endpoint: "https://e.example", answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer,
 				error) {
 				at := time.Since(tr.began)
 				tr.note("ask")

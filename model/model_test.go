@@ -136,12 +136,6 @@ func TestPresets(t *testing.T) {
 	if slices.Sort(names); len(slices.Compact(names)) != len(Presets()) {
 		t.Errorf("two presets have one name: %v", names)
 	}
-	if n := Concurrency("ollama:x:y"); n != 4 {
-		t.Errorf("ollama's concurrency is %d", n)
-	}
-	if n := Concurrency("openai:x"); n != 0 {
-		t.Errorf("openai's concurrency is %d", n)
-	}
 }
 
 // Which parameters and headers a preset sends.

@@ -18,16 +18,15 @@ import (
 type Preset struct {
 	Name string `json:"name"`
 	// BaseURL is "" if the user has to give one. It may contain {VARIABLE} from the environment, or {VARIABLE:default}.
-	BaseURL     string `json:"base-url"`
-	KeyVar      string `json:"key-var"`
-	Local       bool   `json:"local"`       // runs on the user's machine; the key is sent if there is one
-	Concurrency int    `json:"concurrency"` // a sensible number of requests in flight; 0: found by asking
-	Start       string `json:"start"`       // local: how to start the server
-	Fetch       string `json:"fetch"`       // local: how to get a model, %s its name
-	Protocol    string `json:"protocol"`    // "": OpenAI's
-	Batches     bool   `json:"batches"`     // has a batch API that crosstalk supports
-	NewTokens   bool   `json:"new-tokens"`  // chat accepts only max_completion_tokens
-	KeyHeader   string `json:"key-header"`  // "": Authorization, as a bearer token
+	BaseURL   string `json:"base-url"`
+	KeyVar    string `json:"key-var"`
+	Local     bool   `json:"local"`      // runs on the user's machine; the key is sent if there is one
+	Start     string `json:"start"`      // local: how to start the server
+	Fetch     string `json:"fetch"`      // local: how to get a model, %s its name
+	Protocol  string `json:"protocol"`   // "": OpenAI's
+	Batches   bool   `json:"batches"`    // has a batch API that crosstalk supports
+	NewTokens bool   `json:"new-tokens"` // chat accepts only max_completion_tokens
+	KeyHeader string `json:"key-header"` // "": Authorization, as a bearer token
 }
 
 const anthropicMessages = "anthropic"
@@ -84,13 +83,6 @@ func named(is func(Preset) bool) (names []string) {
 		}
 	}
 	return names
-}
-
-// Concurrency returns the preset's hint for a model's name, 0 if there is none.
-func Concurrency(name string) int {
-	provider, _, _ := cutName(name)
-	p, _ := lookup(provider)
-	return p.Concurrency
 }
 
 func lookup(provider string) (p Preset, found bool) {

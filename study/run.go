@@ -62,9 +62,6 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	}
 	s.counted = f.Each
 	o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
-	if o.Concurrency == 0 {
-		o.Concurrency = s.concurrency()
-	}
 	if err := s.admitShard(path); err != nil {
 		return nil, err
 	}

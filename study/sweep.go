@@ -226,18 +226,6 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 	return conditions, nil
 }
 
-// concurrency returns the smallest number of requests in flight that a model's preset suggests; 0: none does.
-func (s *Study) concurrency() (least int) {
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			if n := model.Concurrency(c.name); n > 0 && (least == 0 || n < least) {
-				least = n
-			}
-		}
-	}
-	return least
-}
-
 func (s *Sweep) axes(d defaults) (axes, error) {
 	models, err := s.modelAxis(d.decoding)
 	if err != nil {

@@ -75,19 +75,6 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// The smallest hint of a local server is for all.
-func TestConcurrencyOfSeveralModels(t *testing.T) {
-	conditions := []Condition{{name: "openai:a"}, {name: "ollama:b"}, {name: "openai:c"}}
-	s := Study{Protocols: []Protocol{{Conditions: conditions[:1]}, {Conditions: conditions[1:]}}}
-	if got := s.concurrency(); got != 4 {
-		t.Errorf("%d; want 4", got)
-	}
-	if s.Protocols = s.Protocols[:1]; s.concurrency() != 0 {
-		got := s.concurrency()
-		t.Errorf("openai alone: %d", got)
-	}
-}
-
 // A key in a parameter would be saved with the run.
 func TestSecretParams(t *testing.T) {
 	for param, secret := range map[string]string{

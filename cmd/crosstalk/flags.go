@@ -93,7 +93,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 			Help: "send requests again, at the full price, whose answers in a batch cannot be read within --patience " +
 				"(default: stop)"},
 		{Name: "concurrency", To: &o.Concurrency, Positive: true,
-			Help: "maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)"},
+			Help: "maximum concurrent requests; fewer if more are not faster (default 64)"},
 		{Name: "rpm", To: &o.RPM, Positive: true, Help: "maximum requests per minute (default: no limit)"},
 		{Name: "timeout", To: &o.Timeout, Positive: true, Help: "maximum time per request"},
 		{Name: "retries", To: &o.Retries, Help: "retries after a transient error"},

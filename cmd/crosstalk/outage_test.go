@@ -3,6 +3,8 @@ package main
 import (
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,5 +87,27 @@ func TestBrokenFromTheStart(t *testing.T) {
 				t.Errorf("%d attempts", got)
 			}
 		})
+	}
+}
+
+// A server of one's own with one slot, which queues what it is sent, is asked for each answer once.
+func TestOwnServer(t *testing.T) {
+	t.Parallel()
+	var slot sync.Mutex
+	var waiting, most atomic.Int64
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		now := waiting.Add(1)
+		defer waiting.Add(-1)
+		slot.Lock()
+		defer slot.Unlock()
+		for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
+		}
+		time.Sleep(20 * time.Millisecond)
+		return testserver.Continue(r)
+	}})
+	start(t, nil, runLeakage(s, writeSuite(t, 8), filepath.Join(t.TempDir(), "run"))...).expect(0)
+	askedOnce(t, s, 80)
+	if most.Load() > 8 {
+		t.Errorf("%d requests at once for one slot", most.Load())
 	}
 }

@@ -340,7 +340,7 @@ func TestProgress(t *testing.T) {
 				return
 			}
 			lines := strings.Split(p.stderr.String(), "\n")
-			if !strings.HasPrefix(lines[0], "request failed, retrying: compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
+			if !strings.HasPrefix(lines[0], "request failed: compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
 				!strings.Contains(lines[1], "/10 requests") || !strings.Contains(lines[1], " retries") ||
 				strings.ContainsAny(p.stderr.String(), "\r\x1b") {
 				t.Errorf("stderr:\n%q", p.stderr.String())

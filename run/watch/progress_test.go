@@ -58,7 +58,7 @@ func TestShow(t *testing.T) {
 		want := `0/20 requests
 1/20 requests, 1.0/s, 19s left, 15 tokens, cost 0.0050
 2/20 requests, 1.0/s, 18s left, 30 tokens, cost 0.0100
-request failed, retrying: trouble 3
+request failed: trouble 3
 3/20 requests, 1.0/s, 17s left, 1 failed, 30 tokens, cost 0.0100
 5/20 requests, 1.0/s, 15s left, 1 failed, 60 tokens, cost 0.0200
 6/20 requests, 1.0/s, 14s left, 2 failed, 60 tokens, cost 0.0200
@@ -92,7 +92,7 @@ func TestTroubleAgain(t *testing.T) {
 		p.show()
 		time.Sleep(time.Minute)
 		p.show()
-		if strings.Count(b.String(), "request failed, retrying: trouble 6\n") != 1 || strings.Count(b.String(), "trouble") != 2 {
+		if strings.Count(b.String(), "request failed: trouble 6\n") != 1 || strings.Count(b.String(), "trouble") != 2 {
 			t.Errorf("%q", b.String())
 		}
 	})
@@ -113,12 +113,12 @@ func TestSilence(t *testing.T) {
 			second int
 			want   string
 		}{{14, "0/3 requests\n"}, {15, "0/3 requests; no answer since " + since + " to 3 requests (--timeout 2m)\n"},
-			{119, "0/3 requests; no answer since " + since + " to 3"}, {140, "0/3 requests, 3 retries; no answer since " + since + " to "}, {160, "3/3 requests, "}} {
+			{119, "0/3 requests; no answer since " + since + " to 3"}, {140, "0/3 requests, 1 retries; no answer since " + since + " to "}, {160, "3/3 requests, "}} {
 			time.Sleep(time.Until(began.Add(time.Duration(at.second) * time.Second)))
 			synctest.Wait()
 			var b bytes.Buffer
 			newProgress(&b, s, 3).show()
-			line := strings.TrimPrefix(b.String(), "request failed, retrying: :m: no answer within 2m (--timeout)\n")
+			line := strings.TrimPrefix(b.String(), "request failed: :m: no answer within 2m (--timeout)\n")
 			if !strings.HasPrefix(line, at.want) || at.second == 160 && strings.Contains(line, "no answer") {
 				t.Errorf("after %d s: %q, want %q", at.second, line, at.want)
 			}

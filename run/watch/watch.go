@@ -393,7 +393,7 @@ func (p *progress) show() {
 	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()
-		p.line.Note("request failed, retrying: " + p.trouble)
+		p.line.Note("request failed: " + p.trouble)
 	}
 	p.line.Show(b.String())
 }
