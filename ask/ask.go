@@ -100,6 +100,7 @@ type Session struct {
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
 	waiting   []*waiting                 // open batches
 	remarks   []string                   // about batches, for Warnings
+	damaged   []*journal.DamageError     // saved answers that are asked for again
 	stats     Stats
 }
 
@@ -181,8 +182,8 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	about := s.modelOf(id)
 	if about == nil {
 		e := s.endpoint(id.Endpoint)
-		about = &model{id: id, endpoint: e, stopper: newStopper(e.stop), seen: newObserved(), settings: map[string]*settings{},
-			batchers: map[crosstalk.API]crosstalk.Batcher{}}
+		about = &model{id: id, endpoint: e, stopper: newStopper(e.stop), seen: newObserved(),
+			settings: map[string]*settings{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
 		s.models = append(s.models, about)
 	}
 	if b, ok := m.(crosstalk.Batcher); ok {
@@ -294,7 +295,7 @@ type abandoned struct{ error }
 
 func (a *asker) journalled(key crosstalk.Key, s *settings,
 	req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
-	answer, found, err = a.journal.Get(key)
+	answer, found, err = a.saved(key)
 	switch {
 	case err != nil:
 		return answer, false, a.end(err)
@@ -305,6 +306,22 @@ func (a *asker) journalled(key crosstalk.Key, s *settings,
 	a.about.known.CompareAndSwap(nil, &req)
 	a.count(key, req, answer, fromJournal)
 	return withoutBody(req, answer), true, nil
+}
+
+// saved returns the answer that the journal has. One that is damaged counts as none, and is noted for Warnings.
+func (s *Session) saved(key crosstalk.Key) (answer crosstalk.Answer, found bool, err error) {
+	answer, found, err = s.journal.Get(key)
+	damage := (*journal.DamageError)(nil)
+	if !errors.As(err, &damage) {
+		return answer, found, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := func(d *journal.DamageError) bool { return d.Key == key }
+	if !slices.ContainsFunc(s.damaged, known) {
+		s.damaged = append(s.damaged, damage)
+	}
+	return crosstalk.Answer{}, false, nil
 }
 
 // withoutBody drops the body of a saved answer, unless it contains vectors: items keep their answers in memory.
@@ -318,7 +335,7 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 // ask sends one ask and saves its answer. sent reports whether it has a cost. waits is ctx, ended when s is stopped.
 func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *settings,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
-	answer, failedBefore, err := a.journal.Get(key)
+	answer, failedBefore, err := a.saved(key)
 	if err != nil {
 		return answer, false, a.end(err)
 	}

@@ -17,9 +17,9 @@ import (
 // endpoint lets in the attempts at an address in the order in which they come: as many at once as its limiter allows,
 // none before the time that the server asked for, and one at a time while it is down.
 //
-// A server is down when it cannot be reached, or when several asks in a row have failed. The attempts that it then gets,
-// with growing pauses, are of the asks in turn, so that an outage costs each of them few of its retries. An answer ends
-// the outage; one that outlasts the patience ends the asking.
+// A server is down when it cannot be reached, or when several asks in a row have failed. The attempts that it then
+// gets, with growing pauses, are of the asks in turn, so that an outage costs each of them few of its retries. An
+// answer ends the outage; one that outlasts the patience ends the asking.
 type endpoint struct {
 	name string
 	stopper

@@ -53,15 +53,11 @@ func nearby(address string) bool {
 		ip = ip.Unmap()
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 	}
-	_, top, dotted := cutLast(host, ".")
-	return !dotted || top == "localhost" || top == "local" || top == "internal" || top == "lan"
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+	switch top := host[strings.LastIndexByte(host, '.')+1:]; top {
+	case host, "localhost", "local", "internal", "lan":
+		return true
 	}
-	return s, "", false
+	return false
 }
 
 // answered records an answer. full: when its request began, as many were in flight as the limit allows.

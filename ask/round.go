@@ -155,7 +155,7 @@ func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, 
 				continue
 			}
 			seen[w.ask.Key] = struct{}{}
-			switch answer, found, err := r.b.journal.Get(w.ask.Key); {
+			switch answer, found, err := r.b.saved(w.ask.Key); {
 			case err != nil:
 				return nil, nil, false, err
 			case found && answer.Status != crosstalk.Failed:
@@ -286,7 +286,7 @@ func (c *collection) read(ctx context.Context) {
 func (c *collection) save(r crosstalk.BatchResult) {
 	req, answer := c.requests[r.Key], r.Answer
 	answer.Key, answer.Attempts, answer.Time = r.Key, 1, time.Now().UTC()
-	old, found, err := c.journal.Get(r.Key)
+	old, found, err := c.Session.saved(r.Key)
 	if err == nil && found && old.Status != crosstalk.Failed {
 		return // an earlier session saved it, and was killed before EndBatch
 	}

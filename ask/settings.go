@@ -133,8 +133,8 @@ func (s *settings) explainEmpty() string {
 }
 
 // failed records a passing failure, before the model has answered in this session. It returns an error if there is no
-// hope: an ask's retries are used up (spent), or the next attempt, after a pause, would end more than a minute after the
-// first began; a server that is slow, or says when to come back, has longer.
+// hope: an ask's retries are used up (spent), or the next attempt, after a pause, would end more than a minute after
+// the first began; a server that is slow, or says when to come back, has longer.
 func (s *settings) failed(t *trial, err error, attempts int, spent bool, pause time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

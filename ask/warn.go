@@ -16,8 +16,12 @@ import (
 // look.
 func (s *Session) Warnings() []string {
 	s.mu.Lock()
-	models, list := s.models, slices.Clone(s.remarks)
+	models, list, damaged := s.models, slices.Clone(s.remarks), s.damaged
 	s.mu.Unlock()
+	if len(damaged) > 0 {
+		list = append(list, fmt.Sprintf("%s could not be read and had to be asked for again; the first: %v",
+			many(len(damaged), "saved answer", "s"), damaged[0]))
+	}
 	for _, m := range models {
 		for _, w := range m.seen.warnings(m.id) {
 			list = append(list, m.id.String()+": "+w)

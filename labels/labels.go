@@ -304,11 +304,25 @@ func dropTorn(f *os.File) error {
 }
 
 // CutShort describes that the last line of a run's labels was cut short, for instance by a crash or an interrupted
-// copy, and left out; "" if it was not. A process that is labelling now may be about to complete it.
+// copy, and left out; "" if it was not. A process that is labelling now may be about to complete it. Zeros in place of
+// lines, which file systems leave after a power failure, are told as the labels that they probably were.
 func CutShort(run string) (string, error) {
 	l := NewLog(run)
 	if err := l.Refresh(); err != nil || !l.torn {
 		return "", err
+	}
+	text, err := os.ReadFile(l.file)
+	if err != nil {
+		return "", err
+	}
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if zeros := bytes.Count(text[end:], []byte{0}); zeros > 0 {
+		lost := "all"
+		if lines := bytes.Count(text, []byte("\n")); lines > 0 {
+			lost = fmt.Sprintf("about %d", max(1, len(text[end:])*lines/end))
+		}
+		return fmt.Sprintf("%s: its last %d bytes are zeros, as after a power failure: labels that are lost, and to be "+
+			"given again: %s", l.file, zeros, lost), nil
 	}
 	return l.file + ": its last line is cut short and left out: the label in it is to be given again", nil
 }

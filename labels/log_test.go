@@ -72,6 +72,24 @@ func TestLog(t *testing.T) {
 	cut(true)
 	add(label("3", "c", Test)) // drops it
 	cut(false)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines, says := range map[string]string{string(whole): "again: about 12", "": "again: all"} { // 12 lines' worth
+		zeros := strings.Repeat("\x00", 12*len(whole)/strings.Count(string(whole), "\n"))
+		if err := os.WriteFile(file, []byte(lines+zeros), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		note, err := CutShort(filepath.Dir(file))
+		if err != nil || !strings.Contains(note, fmt.Sprintf("its last %d bytes are zeros", len(zeros))) ||
+			!strings.HasSuffix(note, says) {
+			t.Errorf("%q, %v; want %q", note, err, says)
+		}
+	}
+	if err := os.WriteFile(file, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	want("1a:control 1b:neither 3c:test")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

@@ -134,6 +134,10 @@ func admit(path string, plan Plan) (Manifest, error) {
 		if err != nil {
 			return old, fmt.Errorf("%s: cannot read the directory: %w", path, err)
 		}
+		kept := func(e fs.DirEntry) bool { return e.Name() == journal.Name }
+		if slices.ContainsFunc(entries, kept) { // its manifest is lost; the answers are found by their requests
+			return old, nil
+		}
 		for _, e := range entries { // a run that was killed before it wrote a manifest has only these
 			if !strings.HasPrefix(e.Name(), journal.Name) && !isPart(e.Name(), manifestFile) {
 				return old, fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
@@ -206,6 +210,10 @@ func ReadManifest(path string) (Manifest, error) {
 
 func parseManifest(file string, text []byte) (Manifest, error) {
 	var m Manifest
+	if len(bytes.Trim(text, "\x00 \r\n")) == 0 {
+		return m, fmt.Errorf("%s: is empty, as after a power failure: delete it and run the same command again; the answers "+
+			"are in %s", file, journal.Name)
+	}
 	if err := decode(file, text, "manifest", &m); err != nil {
 		return m, err
 	}

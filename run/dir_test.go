@@ -112,7 +112,7 @@ func TestForeignDirectory(t *testing.T) {
 		"thesis":        {map[string]string{"thesis.tex": "x"}, "is not empty and not a run directory (thesis.tex): use another --out"},
 		"no JSON":       {map[string]string{"manifest.json": "{"}, "manifest.json: invalid manifest"},
 		"a list":        {map[string]string{"manifest.json": "[]"}, "manifest.json: invalid manifest"},
-		"empty":         {map[string]string{"manifest.json": ""}, "manifest.json: invalid manifest"},
+		"empty":         {map[string]string{"manifest.json": "\x00\x00\n"}, "manifest.json: is empty"},
 		"other program": {map[string]string{"manifest.json": `{"name":"app"}`}, `manifest.json: unknown schema ""; expected "crosstalk/run/v1"`},
 		"newer":         {map[string]string{"manifest.json": `{"schema":"crosstalk/run/v2","plan":{}}`}, `unknown schema "crosstalk/run/v2"; expected "crosstalk/run/v1": update crosstalk, or use another --out`},
 	} {

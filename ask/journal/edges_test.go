@@ -23,7 +23,7 @@ func TestLostTables(t *testing.T) {
 		"asks":       {"put", "get", "progress", "end batch", "latest", "all", "merge"},
 		"batches":    {"add batch", "update batch", "end batch", "drop batch", "open batches", "batch ids", "unanswered"},
 		"batch_asks": {"add batch", "end batch", "drop batch", "open batches", "unanswered"},
-		"counts":     {"put", "progress", "merge"},
+		"counts":     {"put", "progress", "all", "merge"},
 	}
 	for table, needed := range uses {
 		t.Run(table, func(t *testing.T) {

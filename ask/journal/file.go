@@ -317,7 +317,8 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, new(*corruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
+	case errors.As(err, new(*DamageError)), errors.As(err, new(*MissingError)), errors.Is(err, ErrGone),
+		errors.As(err, new(*fs.PathError)) && j.lock == nil:
 		return err // os errors name the file
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are "+

@@ -41,6 +41,7 @@ type Journal struct {
 	old     *sqlite3.Stmt // looks up what is known of a key
 	insert  *sqlite3.Stmt
 	counts  counts
+	damaged sync.Map      // keys of rows that could not be read: the next answer replaces them
 	files   []fs.FileInfo // information on the watched files when they were opened
 	broken  error         // if set, nothing more is written
 	closing chan struct{}
@@ -76,8 +77,11 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 	if !j.get.Step() {
 		return record, false, j.wrap(j.get.Err())
 	}
-	record, err = j.scan(j.get)
-	return record, err == nil, j.wrap(err)
+	if record, err = j.scan(j.get); err != nil {
+		j.damaged.Store(key, true)
+		return record, false, j.wrap(err)
+	}
+	return record, true, nil
 }
 
 // Known is Record for callers that can do without: it does not find an ask that it cannot read, or any in a nil
@@ -119,23 +123,36 @@ func (j *Journal) hand(p put) error {
 	}
 }
 
-// All yields every record in the order of arrival. The loop must not call the journal.
+// All yields every record in the order of arrival, a *DamageError for each that cannot be read, and in the end a
+// *MissingError if some are gone. The loop must not call the journal.
 func (j *Journal) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		last := int64(0) // SQLite counts from 1
+		have, want := 0, 0
 		stop := errors.New("stop")
-		err := j.query(selection+"ORDER BY rowid", func(s *sqlite3.Stmt) error {
-			record, err := j.scan(s)
-			row := s.ColumnInt64(checksumColumn + 1)
-			if row <= last { // the file contains a loop
-				err = &corruptError{j.path, row, record.Answer.Key, errOrder}
-			}
-			last = row
-			if err == nil && !yield(record, nil) {
-				return stop
-			}
-			return err
-		})
+		err := j.query("SELECT "+columns+", rowid, (SELECT sum(asks) FROM counts) FROM asks ORDER BY rowid",
+			func(s *sqlite3.Stmt) error {
+				record, err := j.scan(s)
+				row := s.ColumnInt64(checksumColumn + 1)
+				if row <= last { // the file contains a loop
+					return &DamageError{j.path, row, record.Answer.Key, errOrder}
+				}
+				last = row
+				have, want = have+1, s.ColumnInt(checksumColumn+2)
+				if !yield(record, err) {
+					return stop
+				}
+				return nil
+			})
+		if err == nil && have == 0 {
+			err = j.query("SELECT sum(asks) FROM counts", func(s *sqlite3.Stmt) error {
+				want = s.ColumnInt(0)
+				return nil
+			})
+		}
+		if err == nil && have < want {
+			err = &MissingError{j.path, have, want}
+		}
 		if err != nil && !errors.Is(err, stop) {
 			yield(Record{}, err)
 		}
@@ -246,6 +263,11 @@ func (j *Journal) commit(batch []put) error {
 				return err
 			}
 		}
+		if j.counts.wrong {
+			j.counts.wrong = false
+			clear(j.counts.changed)
+			return j.writer.Exec(recounting)
+		}
 		return j.counts.save()
 	})
 	if err == nil {
@@ -260,7 +282,8 @@ func (j *Journal) commit(batch []put) error {
 	return err
 }
 
-// store writes a record, unless its ask is answered. A failed ask is asked again: a later answer replaces it.
+// store writes a record, unless its ask is answered. A failed ask, or one whose row is damaged, is asked again: a later
+// answer replaces it.
 func (j *Journal) store(r Record) error {
 	if n := size(r); n > largest {
 		return fmt.Errorf("the answer to the ask %s has %d MB; at most %d MB can be kept", r.Answer.Key, n>>20, largest>>20)
@@ -270,12 +293,17 @@ func (j *Journal) store(r Record) error {
 		return err
 	}
 	if j.old.Step() {
-		if crosstalk.Status(j.old.ColumnText(0)) != crosstalk.Failed {
+		_, damaged := j.damaged.LoadAndDelete(r.Answer.Key)
+		switch {
+		case damaged:
+			j.counts.wrong = true // nothing that the row says is sure
+		case crosstalk.Status(j.old.ColumnText(0)) != crosstalk.Failed:
 			return nil
+		default:
+			r.Answer.Attempts += j.old.ColumnInt(1)
+			j.counts.changed.add(tallied{j.old.ColumnText(2), j.old.ColumnText(0)},
+				tally{1, j.old.ColumnInt64(3), j.old.ColumnInt64(4)}, -1)
 		}
-		r.Answer.Attempts += j.old.ColumnInt(1)
-		j.counts.changed.add(tallied{j.old.ColumnText(2), j.old.ColumnText(0)},
-			tally{1, j.old.ColumnInt64(3), j.old.ColumnInt64(4)}, -1)
 	}
 	row := values(r)
 	j.counts.changed.row(row)

@@ -86,8 +86,12 @@ func (s sums) row(row []value) {
 // counts are a transaction's changes to the table counts. Only the writer uses them.
 type counts struct {
 	changed sums
+	wrong   bool // a damaged row was replaced: they are counted anew
 	add     *sqlite3.Stmt
 }
+
+const recounting = "DELETE FROM counts; INSERT INTO counts SELECT model, status, count(*), sum(prompt_tokens), " +
+	"sum(completion_tokens) FROM asks GROUP BY model, status"
 
 // counting is the SQL of counts.add.
 const counting = "INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, ?, ?, ?, ?)" +

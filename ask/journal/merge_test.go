@@ -74,7 +74,7 @@ func TestMergeDamaged(t *testing.T) {
 	write(t, path, record(1), record(2), record(3))
 	execute(t, path, "UPDATE asks SET text = 'forged' WHERE rowid = 2")
 	j := open(t, newPath(t))
-	var corrupt *corruptError
+	var corrupt *DamageError
 	if _, err := j.Merge(open2(t, path)); !errors.As(err, &corrupt) || corrupt.Path != path || corrupt.Row != 2 {
 		t.Errorf("%v", err)
 	}
@@ -93,7 +93,7 @@ func TestMergeNumbers(t *testing.T) {
 		write(t, path, record(1), record(2), record(3))
 		execute(t, path, fmt.Sprintf("UPDATE asks SET rowid = %d WHERE rowid = 2", number))
 		j := open(t, newPath(t))
-		var corrupt *corruptError
+		var corrupt *DamageError
 		merged, err := j.Merge(open2(t, path))
 		refused := errors.As(err, &corrupt) && corrupt.Path == path && corrupt.Row == number &&
 			errors.Is(err, errOrder) && len(texts(t, j)) == 0

@@ -23,23 +23,33 @@ type Record struct {
 	Answer   crosstalk.Answer
 }
 
-type corruptError struct {
+// DamageError reports a row that is not as it was written. The others may be used.
+type DamageError struct {
 	Path string
 	Row  int64         // SQLite's rowid
 	Key  crosstalk.Key // of the ask, as the row states it
 	Err  error         // the error in the row
 }
 
-func (e *corruptError) Error() string {
-	return fmt.Sprintf("%s: row %d (ask %s) is damaged: %v: put a copy of the file in its place, or move it away and ask "+
-		"again", e.Path, e.Row, e.Key, e.Err)
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s: row %d (ask %s) is damaged: %v", e.Path, e.Row, e.Key, e.Err)
 }
 
-func (e *corruptError) Unwrap() error { return e.Err }
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// MissingError reports that a journal has fewer rows than were written.
+type MissingError struct {
+	Path       string
+	Have, Want int
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: has %d answers, and %d were saved: the file is damaged", e.Path, e.Have, e.Want)
+}
 
 var (
 	errChecksum = errors.New("its content does not match its checksum")
-	errOrder    = errors.New("its number is out of order")
+	errOrder    = errors.New("its number is out of order: put a copy of the file in its place, or move it away")
 )
 
 type column struct {
@@ -162,7 +172,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 		}
 	}
 	if !bytes.Equal(s.ColumnRawBlob(checksumColumn), checksum(row)) {
-		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, errChecksum}
+		return r, &DamageError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, errChecksum}
 	}
 	for i, c := range layout {
 		switch field := c.field(&r).(type) {
@@ -174,7 +184,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 			if text := s.ColumnRawText(i); len(text) > 0 {
 				if err := json.Unmarshal(text, field.at); err != nil {
 					err = fmt.Errorf("its %s is not JSON: %w", c.name, err)
-					return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, err}
+					return r, &DamageError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, err}
 				}
 			}
 		case *int:

@@ -19,7 +19,7 @@ func TestWords(t *testing.T) {
 		err           error
 		writes, reads string // "": unchanged
 	}{
-		{nil, "", ""}, {fmt.Errorf("x: %w", ErrGone), "", ""}, {&corruptError{}, "", ""},
+		{nil, "", ""}, {fmt.Errorf("x: %w", ErrGone), "", ""}, {&DamageError{}, "", ""},
 		{&fs.PathError{Op: "open", Path: "f", Err: errors.New("x")}, "open f: x", ""},
 		{sqlite3.FULL, "the disk is full: free some space and run", "the disk is full: free some space and run"},
 		{sqlite3.IOERR, "sqlite3: disk I/O error", "sqlite3: disk I/O error"},

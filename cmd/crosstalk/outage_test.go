@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -109,5 +111,57 @@ func TestOwnServer(t *testing.T) {
 	askedOnce(t, s, 80)
 	if most.Load() > 8 {
 		t.Errorf("%d requests at once for one slot", most.Load())
+	}
+}
+
+// A damaged answer is asked for again, alone, and the program says so once; until then an export says what it lacks.
+func TestDamagedAnswer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, testserver.Options{})
+	suite, out := writeSuite(t, 2), filepath.Join(t.TempDir(), "run")
+	args := runLeakage(s, suite, out)
+	calm := start(t, nil, args...).expect(0).stdout.String()
+	askedOnce(t, s, 20)
+	file := filepath.Join(out, "answers.db")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(text, []byte("Number 1 likes bread"))
+	text[at] ^= 4
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"jsonl", "csv"} {
+		p := start(t, nil, "export", out, "--answers", "--format", format).expect(3, "answers that are lost and left out: 1 (")
+		if lines := strings.Count(p.stdout.String(), "\n"); format == "jsonl" && lines != 19 || format == "csv" && lines != 20 {
+			t.Errorf("%d lines as %s", lines, format)
+		}
+	}
+	p := start(t, nil, args...).expect(0, "1 saved answer could not be read and had to be asked for again")
+	if strings.Count(p.stderr.String(), "does not match its checksum") != 1 || p.stdout.String() != calm {
+		t.Errorf("stderr:\n%s\nfigures:\n%s", p.stderr.String(), p.stdout.String())
+	}
+	if stats := s.Stats(); len(stats.Requests) != 20 || stats.Answered != 21 {
+		t.Errorf("%d requests, %d answered", len(stats.Requests), stats.Answered)
+	}
+	p = start(t, nil, args...).expect(0, "20 answers, 20 of them from an earlier run")
+	if strings.Contains(p.stderr.String(), "checksum") || s.Stats().Answered != 21 {
+		t.Errorf("stderr:\n%s", p.stderr.String())
+	}
+	start(t, nil, "export", out, "--answers").expect(0)
+
+	// An empty manifest is no run; without it the answers are found all the same.
+	manifest := filepath.Join(out, "manifest.json")
+	if err := os.WriteFile(manifest, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	start(t, nil, args...).expect(2, manifest+": is empty, as after a power failure: delete it and run the same command again")
+	if err := os.Remove(manifest); err != nil {
+		t.Fatal(err)
+	}
+	start(t, nil, args...).expect(0, "20 answers, 20 of them from an earlier run")
+	if s.Stats().Answered != 21 {
+		t.Errorf("%d answered", s.Stats().Answered)
 	}
 }

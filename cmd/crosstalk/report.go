@@ -188,11 +188,24 @@ func exportCommand() *cobra.Command {
 	var answers bool
 	var format, out string
 	c := command("export", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		write := func(w io.Writer) error { return export.WriteRun(w, format, args[0], answers) }
-		if out != "" {
-			return atomicfile.Write(out, write)
+		var lost *export.LostError
+		write := func(w io.Writer) error {
+			err := export.WriteRun(w, format, args[0], answers)
+			if errors.As(err, &lost) {
+				return nil // the others are worth having
+			}
+			return err
 		}
-		return write(c.OutOrStdout())
+		var err error
+		if out != "" {
+			err = atomicfile.Write(out, write)
+		} else {
+			err = write(c.OutOrStdout())
+		}
+		if err == nil && lost != nil {
+			return &exitError{exitIncomplete, lost}
+		}
+		return err
 	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "answers", To: &answers, Help: "write every request with its answer instead of the observations"},

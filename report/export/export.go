@@ -62,6 +62,40 @@ func Mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] 
 	}
 }
 
+// LostError reports that an export lacks answers that the run has lost. All others were written.
+type LostError struct {
+	N   int   // answers
+	Err error // the first reason
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("answers that are lost and left out: %d (%v); run the command that made the run again to ask for "+
+		"them", e.N, e.Err)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// readable yields the records without an error, and counts the lost ones anew each time.
+func readable(all iter.Seq2[journal.Record, error], lost *LostError) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		*lost = LostError{}
+		for r, err := range all {
+			var missing *journal.MissingError
+			switch {
+			case errors.As(err, new(*journal.DamageError)):
+				lost.N++
+			case errors.As(err, &missing):
+				lost.N += missing.Want - missing.Have
+			default:
+				if !yield(r, err) {
+					return
+				}
+			}
+			lost.Err = cmp.Or(lost.Err, err)
+		}
+	}
+}
+
 // Row holds the non-empty cells of a line: strings, float64s or int64s, of one type per column.
 type Row map[string]any
 
@@ -163,10 +197,17 @@ func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers b
 			return err
 		}
 		defer j.Close()
+		var lost LostError
+		all := Mapped(readable(j.All(), &lost), answerRow)
 		if format == JSONLines {
-			return WriteLines(w, Mapped(j.All(), answerRow))
+			err = WriteLines(w, all)
+		} else {
+			err = WriteCSV(w, all, first, nil)
 		}
-		return WriteCSV(w, Mapped(j.All(), answerRow), first, nil)
+		if err == nil && lost.N > 0 {
+			return &lost
+		}
+		return err
 	}
 	if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s %w", path, run.ErrUnfinished)
