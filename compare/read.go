@@ -40,7 +40,7 @@ func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		runs[i] = Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Settings(manifest)}
+		runs[i] = Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Sent(manifest)}
 	}
 	return runs, nil
 }

@@ -1,11 +1,11 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -111,11 +111,23 @@ func (p pair) settings() string {
 	var different []string
 	for _, name := range sorted(names) {
 		_, shown := p.of.side.condition[name]
-		if a, b := cmp.Or(against[name], "none"), cmp.Or(of[name], "none"); a != b && !shown {
-			different = append(different, fmt.Sprintf("%s is %s and %s", name, short(a), short(b)))
+		if against[name] != of[name] && !shown {
+			different = append(different, fmt.Sprintf("%s is %s and %s", name, sent(against, name), sent(of, name)))
 		}
 	}
 	return strings.Join(different, "; ")
+}
+
+// sent shows a setting that was sent, none if it was not. A text that would read as none is quoted.
+func sent(settings map[string]string, name string) string {
+	value, there := settings[name]
+	switch {
+	case !there:
+		return "none"
+	case value == "none" && (name == crosstalk.ParamSystem || name == "prefix"):
+		return strconv.Quote(value)
+	}
+	return short(value)
 }
 
 // short shortens a setting's value to fit into a line.

@@ -41,6 +41,9 @@ type Manifest struct {
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
+	// Settings are those of the study (study.FromRun), as of the last scoring; nil: recorded answers, or an older run.
+	Settings json.RawMessage `json:"settings,omitempty"`
+
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // of the figures; for a shard, of the whole measurement
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, described

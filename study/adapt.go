@@ -350,10 +350,10 @@ func (a *askers) failed() error {
 	return a.err
 }
 
-// Settings returns the settings sent under a condition of a run's observations, by name: temperature "0", or
-// "default" if none was sent, without the model and its room for thoughts. It is nil if the answers were recorded
-// elsewhere.
-func Settings(m run.Manifest) func(condition map[string]string) map[string]string {
+// Sent returns the settings sent under a condition of a run's observations, by name: temperature "0", or "default" if
+// none was sent, without the model and its room for thoughts. A system message or a prefix is there only if it was
+// sent. It returns nil if the answers were recorded elsewhere.
+func Sent(m run.Manifest) func(condition map[string]string) map[string]string {
 	without := map[int][]string{}
 	for _, a := range m.Adapted {
 		without[a.Condition] = a.Without
@@ -377,8 +377,12 @@ func (c Condition) settings() map[string]string {
 	d.Extra = nil
 	json.Unmarshal(crosstalk.Canonical(d), &sent)
 	settings := map[string]string{"api": string(c.Prompting.API), crosstalk.ParamMaxTokens: "none",
-		crosstalk.ParamSeed: "none", crosstalk.ParamStop: "none",
-		crosstalk.ParamSystem: cmp.Or(c.Prompting.System, "none"), "prefix": cmp.Or(c.Prompting.Prefix, "none")}
+		crosstalk.ParamSeed: "none", crosstalk.ParamStop: "none"}
+	for name, text := range map[string]string{crosstalk.ParamSystem: c.Prompting.System, "prefix": c.Prompting.Prefix} {
+		if text != "" {
+			settings[name] = text
+		}
+	}
 	maps.Copy(settings, notSent)
 	for name, value := range sent {
 		settings[name] = strings.Trim(string(value), `"`)

@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -32,26 +31,28 @@ import (
 type Confusion struct {
 	Sweep
 	confusion.Options
-	Suite      string   // an embedded suite or a file
-	Languages  []string // of answers; nil: all of the suite's
-	Identifier string   // as for OpenIdentifier
-	Words      string   // a file of English words, one per line; "": the embedded list. Package guard uses none
-	By         []string // columns; nil: confusion.By
+	Suite      string   `json:"suite,omitempty"`      // an embedded suite or a file
+	Languages  []string `json:"languages,omitempty"`  // of answers; nil: all of the suite's
+	Identifier string   `json:"identifier,omitempty"` // as for OpenIdentifier
+	// Words is a file of English words, one per line; "": the embedded list. Package guard uses none.
+	Words string   `json:"words,omitempty"`
+	By    []string `json:"by,omitempty"` // columns; nil: confusion.By
 
 	// Settings for recorded answers.
-	Prompts  string             // the suite with the prompts of answers recorded without one, found by id; "": none
-	Columns  map[string]string  // as in recorded.Reading
-	FileName *recorded.FileName // as in recorded.Reading
-	Expect   string             // as in recorded.Reading
+	Prompts  string             `json:"-"` // the suite of prompts for answers recorded without, found by id; "": none
+	Columns  map[string]string  `json:"-"` // as in recorded.Reading
+	FileName *recorded.FileName `json:"-"` // as in recorded.Reading
+	Expect   string             `json:"-"` // as in recorded.Reading
 
 	// Settings that may mitigate confusion. Several values of a field are compared.
-	Positions []string // confusion.Positions
-	Shots     []int    // demonstrations before each prompt
-	Shown     string   // the demonstrations: InOther, InExpected, or a file of the paper's own; "": InOther
-	Templates []string // confusion.Templates
-	Beams     []int    // beam widths
+	Positions []string `json:"positions,omitempty"` // confusion.Positions
+	Shots     []int    `json:"shots,omitempty"`     // demonstrations before each prompt
+	// Shown are the demonstrations: InOther, InExpected, or a file of the paper's own; "": InOther.
+	Shown     string   `json:"shown,omitempty"`
+	Templates []string `json:"templates,omitempty"` // confusion.Templates
+	Beams     []int    `json:"beams,omitempty"`     // beam widths
 
-	Logprobs int // alternatives per token; 0: none
+	Logprobs int `json:"logprobs,omitempty"` // alternatives per token; 0: none
 }
 
 // Values of Confusion.Shown: demonstrations in other languages than the expected one (Marchisio et al. 2024), or in it.
@@ -76,7 +77,7 @@ func (c Confusion) Open() (*Study, error) {
 	if s, err = judgeable(s, languages); err != nil {
 		return nil, err
 	}
-	study.Suite, study.columns = s, Columns{"position": true}
+	study.Suite, study.columns, study.settings = s, Columns{"position": true}, kept(&c)
 	study.ask()
 	demonstrations, shown, err := c.demonstrations(s, languages)
 	if err != nil {
@@ -254,15 +255,6 @@ func (c Confusion) checkSettings() error {
 		}
 	}
 	return nil
-}
-
-// ShownExpected reports whether a run of one condition showed demonstrations in the expected language, as all did before
-// others could be chosen.
-func ShownExpected(m run.Manifest) bool {
-	shots := m.Plan.Conditions[0].Format["shots"]
-	var rules confusion.Rules
-	return shots != "" && shots != "0" && len(m.Scoring) > 0 && json.Unmarshal(m.Scoring[0].Rules, &rules) == nil &&
-		rules.Shown == ""
 }
 
 // demonstrations returns what is shown before the prompts of a suite if any Shots are, and its name in manifests: with

@@ -27,28 +27,29 @@ import (
 type Consistency struct {
 	Sweep
 	consistency.Options
-	Suite string   // an embedded suite or a file
-	By    []string // columns, consistency.ByClass among them
+	Suite string   `json:"suite,omitempty"` // an embedded suite or a file
+	By    []string `json:"by,omitempty"`    // columns, consistency.ByClass among them
 
-	From  []string // languages in which to ask the original items; nil: the suite's
-	To    []string // senses to rewrite them into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh
-	Mixed []string // languages whose original instructions are also combined with inputs in other languages
-	Parts []string // the parts to rewrite, one by one; nil: T, I and X
+	From []string `json:"from,omitempty"` // languages in which to ask the original items; nil: the suite's
+	// To are senses to rewrite them into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh.
+	To    []string `json:"to,omitempty"`
+	Mixed []string `json:"mixed,omitempty"` // languages whose own instructions are also combined with other inputs
+	Parts []string `json:"parts,omitempty"` // the parts to rewrite, one by one; nil: T, I and X
 
 	// Rewrite are prompts NAME=PROMPT: for languages, pairs (en>de) or further senses; NAME:I is for instructions.
-	Rewrite        []string
-	Texts          []string // files of inputs rewritten elsewhere
-	Instructions   string   // a file with reviewed instructions
-	AcceptRewrites bool     // use the model's rewritten instructions without a review
+	Rewrite        []string `json:"rewrite,omitempty"`
+	Texts          []string `json:"texts,omitempty"`           // files of inputs rewritten elsewhere
+	Instructions   string   `json:"instructions,omitempty"`    // a file with reviewed instructions
+	AcceptRewrites bool     `json:"accept_rewrites,omitempty"` // use the model's rewritten instructions without a review
 
-	Columns  map[string]string  // of recorded answers, as in recorded.Reading
-	FileName *recorded.FileName // as in recorded.Reading
+	Columns  map[string]string  `json:"-"` // of recorded answers, as in recorded.Reading
+	FileName *recorded.FileName `json:"-"` // as in recorded.Reading
 
-	Free       string   // how to compare free answers: text, number, model, or SIMILARITY>=SCORE; "": text
-	ExecEnv    []string // environment variables with keys that programs (exec:) may see
-	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
-	Identifier string   // as for OpenIdentifier, for flags
-	Overrides  string   // a run with people's labels of its answers; "": none
+	Free       string   `json:"free,omitempty"`       // how to compare free answers (free); "": text
+	ExecEnv    []string `json:"-"`                    // variables with keys that programs (exec:) may see
+	Quality    string   `json:"quality,omitempty"`    // of rewritten texts (similarities.Env.Open); "": none
+	Identifier string   `json:"identifier,omitempty"` // as for OpenIdentifier, for flags
+	Overrides  string   `json:"overrides,omitempty"`  // a run with people's labels of its answers; "": none
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -73,7 +74,7 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
-		columns: Columns{"pair": true, "part": true, consistency.ByClass: true}}
+		columns: Columns{"pair": true, "part": true, consistency.ByClass: true}, settings: kept(&c)}
 	study.ask()
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err

@@ -308,7 +308,7 @@ func TestShuffled(t *testing.T) {
 }
 
 // The settings that were sent, by name, and those that were not.
-func TestSettings(t *testing.T) {
+func TestSent(t *testing.T) {
 	seed := int64(7)
 	s,
 		err := Leakage{Sweep: Sweep{Items: 1, Samples: 1, Prefixes: []string{"x "}, Params: []string{"top_k=40", "word=a b", `list=[1,"b"]`}, Seed: &seed,
@@ -325,17 +325,17 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"temperature": "0", "top_p": "default", "reasoning": "default", "max_tokens": "100", "seed": "7", "stop": "none",
-		"system": "none", "prefix": "x ", "api": "completions", "top_k": "40", "word": `"a b"`, "list": `[1,"b"]`}
+		"prefix": "x ", "api": "completions", "top_k": "40", "word": `"a b"`, "list": `[1,"b"]`}
 	of := maps.Clone(m.Plan.Conditions[0].Name)
 	of["similarity"] = "gloss@1"
-	if got := Settings(m)(of); !maps.Equal(got, want) {
+	if got := Sent(m)(of); !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Settings(m)(map[string]string{"model": "other"}); got != nil {
+	if got := Sent(m)(map[string]string{"model": "other"}); got != nil {
 		t.Errorf("of another model: %q", got)
 	}
 	m.Adapted = []run.Adapted{{Condition: 0, Without: []string{crosstalk.ParamTemperature, crosstalk.ParamSeed}}}
-	if got := Settings(m)(of); got["temperature"] != "default" || got["seed"] != "none" {
+	if got := Sent(m)(of); got["temperature"] != "default" || got["seed"] != "none" {
 		t.Errorf("%q", got)
 	}
 }

@@ -21,14 +21,14 @@ import (
 type Leakage struct {
 	Sweep
 	leakage.Options
-	Suite        string   // an embedded suite or a file
-	Similarities []string // similarities.Open; nil: gloss
-	By           []string // nil: leakage.By
-	ExecEnv      []string // environment variables with keys that programs (exec:) may see
-	CountOnly    bool     // open nothing for scoring: the study can count, not run
+	Suite        string   `json:"suite,omitempty"`        // an embedded suite or a file
+	Similarities []string `json:"similarities,omitempty"` // similarities.Open; nil: gloss
+	By           []string `json:"by,omitempty"`           // nil: leakage.By
+	ExecEnv      []string `json:"-"`                      // environment variables with keys that programs (exec:) may see
+	CountOnly    bool     `json:"-"`                      // open nothing for scoring: the study can count, not run
 
-	Columns  map[string]string  // of recorded answers, as in recorded.Reading
-	FileName *recorded.FileName // as in recorded.Reading
+	Columns  map[string]string  `json:"-"` // of recorded answers, as in recorded.Reading
+	FileName *recorded.FileName `json:"-"` // as in recorded.Reading
 }
 
 // Open opens suite, models and similarities. It sends no request.
@@ -48,7 +48,7 @@ func (l Leakage) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
-		countOnly: l.CountOnly}
+		countOnly: l.CountOnly, settings: kept(&l)}
 	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err

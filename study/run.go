@@ -162,6 +162,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	if s.Names != nil {
 		m.Dir.Manifest.Names = s.Names
 	}
+	m.Dir.Manifest.Settings = s.settings
 	// Not before the observations are those of this scoring.
 	if err := m.Dir.SetScoring(scorings, suites, result.NotMeasured, s.Changes()); err != nil {
 		return Result{}, err

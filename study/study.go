@@ -6,6 +6,7 @@ package study
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -45,8 +46,9 @@ type Study struct {
 	counted []Counted         // the conditions of all protocols, unless answers were recorded
 	reviews *reviews          // of rewritten instructions; nil: none are rewritten
 
-	families  []model.Family // added by the user
-	countOnly bool           // Leakage.CountOnly
+	families  []model.Family  // added by the user
+	settings  json.RawMessage // for the manifest; nil: answers were recorded
+	countOnly bool            // Leakage.CountOnly
 	mu        sync.Mutex
 	changes   []string // described for people
 }

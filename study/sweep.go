@@ -20,27 +20,29 @@ import (
 // Sweep lists models and their settings. Several values of a field are compared: the study has a condition for each
 // combination. An empty field leaves the setting to the protocol or the suite.
 type Sweep struct {
-	Models   []string       // provider:name (model.Open)
-	BaseURLs []string       // one for all models, or one for each
-	APIs     []string       // chat or completions
-	KeyVar   string         // the environment variable that holds the API key
-	Headers  []string       // NAME=VALUE or NAME=$VARIABLE, sent with every request (model.ParseHeader)
-	Families []model.Family // additions to what is known about models
+	Models   []string       `json:"models,omitempty"`    // provider:name (model.Open)
+	BaseURLs []string       `json:"base_urls,omitempty"` // one for all models, or one for each
+	APIs     []string       `json:"apis,omitempty"`      // chat or completions
+	KeyVar   string         `json:"-"`                   // the environment variable that holds the API key
+	Headers  []string       `json:"-"`                   // NAME=VALUE or NAME=$VARIABLE (model.ParseHeader)
+	Families []model.Family `json:"-"`                   // additions to what is known about models
 
-	Temperatures []string // numbers from 0, or "default" for the provider's
-	TopPs        []string // numbers in (0, 1], or "default"
-	MaxTokens    int      // of an answer
-	Systems      []string // system messages
-	Prefixes     []string // put before each prompt
-	Params       []string // NAME=VALUE, sent unchanged; a name given several times has several values
-	Seed         *int64   // sample k is asked with seed+k
+	Temperatures []string `json:"temperatures,omitempty"` // numbers from 0, or "default" for the provider's
+	TopPs        []string `json:"top_ps,omitempty"`       // numbers in (0, 1], or "default"
+	MaxTokens    int      `json:"max_tokens,omitempty"`   // of an answer
+	Systems      []string `json:"systems,omitempty"`      // system messages
+	Prefixes     []string `json:"prefixes,omitempty"`     // put before each prompt
+	Params       []string `json:"params,omitempty"`       // NAME=VALUE, sent as they are; a name may have several values
+	Seed         *int64   `json:"seed,omitempty"`         // sample k is asked with seed+k
 
-	Reasoning       []string // off, low, medium, high, or "default" for the model's
-	ReasoningTokens int      // tokens for reasoning besides MaxTokens; 0: as the model is known to need
+	Reasoning []string `json:"reasoning,omitempty"` // off, low, medium, high, or "default" for the model's
+	// ReasoningTokens are for reasoning besides MaxTokens; 0: as the model is known to need.
+	ReasoningTokens int `json:"reasoning_tokens,omitempty"`
 
-	Zip     [][]string // settings, by their names in figures, whose values are paired in order instead of combined
-	Samples int        // answers to each prompt
-	Items   int        // number of items from the suite, drawn from all strata (suite.Part); 0: all
+	// Zip lists settings, by their names in figures, whose values are paired in order instead of combined.
+	Zip     [][]string `json:"zip,omitempty"`
+	Samples int        `json:"samples,omitempty"` // answers to each prompt
+	Items   int        `json:"items,omitempty"`   // how many of the suite, drawn from all strata (suite.Part); 0: all
 }
 
 // Condition is a point of the grid that a sweep spans, with the model to ask.

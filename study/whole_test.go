@@ -204,7 +204,7 @@ func otherwise(b *strings.Builder, path string, m run.Manifest, figures []crosst
 		}
 		fmt.Fprintln(b)
 	}
-	settings := Settings(m)
+	settings := Sent(m)
 	for _, condition := range m.Plan.Conditions {
 		fmt.Fprintf(b, "settings %v\n", settings(condition.Name))
 	}

@@ -26,6 +26,7 @@ import (
 type modelFlags struct {
 	sweep   study.Sweep
 	options ask.Options
+	systems []string // texts or files
 	zip     []string
 
 	prices, families string // paths of files
@@ -40,7 +41,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		{Name: "model,m", To: &s.Models, Values: "models",
 			Help: "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. --model, --api, --temperature, --top-p, " +
 				"--reasoning, --system, --prefix and --param accept several values, which are compared"},
-		{Name: "system", To: &s.Systems, Whole: true,
+		{Name: "system", To: &m.systems, Whole: true,
 			Help: "system message for chat models; @FILE reads it from a file; " +
 				"for a text that begins with @, write @@ (default: the protocol's)"},
 		{Name: "temperature", To: &s.Temperatures,
@@ -114,7 +115,10 @@ func (m *modelFlags) check() (err error) {
 	if o.Retries < 0 {
 		return crosstalk.BadOption("retries", " is %d; expected a number from 0", o.Retries)
 	}
-	for i, text := range m.sweep.Systems {
+	if m.systems != nil {
+		m.sweep.Systems = make([]string, len(m.systems))
+	}
+	for i, text := range m.systems {
 		if m.sweep.Systems[i], err = config.TextOrFile(text); err != nil {
 			return crosstalk.BadOption("system", ": %w", err)
 		}

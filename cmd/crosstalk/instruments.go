@@ -34,6 +34,7 @@ type instrumentFlags interface {
 	addScore(c *cobra.Command) // what was recorded
 
 	study(r *runFlags) (*study.Study, error)
+	fill(of study.Settings, r *runFlags) // takes over the settings of a study of the instrument
 	recorded(s *scoreFlags, files []string) (*study.Study, error)
 	note(w io.Writer) // printed after the figures
 }
@@ -52,13 +53,6 @@ func instruments() []instrument {
 		{"confusion", func() instrumentFlags { return &confusionFlags{} }, reference.DefaultConfused, "confusion", confusion.Requests},
 		{"consistency", func() instrumentFlags { return &consistencyFlags{} }, reference.DefaultInconsistent, "consistency", consistency.Requests},
 	}
-}
-
-func each(command func(instrument) *cobra.Command) (commands []*cobra.Command) {
-	for _, in := range instruments() {
-		commands = append(commands, command(in))
-	}
-	return commands
 }
 
 type leakageFlags struct {
@@ -90,6 +84,16 @@ func (l *leakageFlags) add(c *cobra.Command) {
 func (l *leakageFlags) study(r *runFlags) (*study.Study, error) {
 	l.Sweep, l.Suite, l.CountOnly = r.sweep, r.suite, r.dry
 	return l.split().Open()
+}
+
+func (l *leakageFlags) fill(of study.Settings, r *runFlags) {
+	programs := l.ExecEnv
+	l.Leakage = *of.(*study.Leakage)
+	l.ExecEnv = programs
+	r.fill(l.Sweep, l.Suite)
+	if l.Windows == leakage.Sentences {
+		l.Post = byParts
+	}
 }
 
 func (l *leakageFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
@@ -164,6 +168,11 @@ func (f *confusionFlags) addScore(c *cobra.Command) {
 func (f *confusionFlags) study(r *runFlags) (*study.Study, error) {
 	f.Sweep, f.Suite = r.sweep, r.suite
 	return f.Open()
+}
+
+func (f *confusionFlags) fill(of study.Settings, r *runFlags) {
+	f.Confusion = *of.(*study.Confusion)
+	r.fill(f.Sweep, f.Suite)
 }
 
 func (f *confusionFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
@@ -244,6 +253,13 @@ func (f *consistencyFlags) addScore(c *cobra.Command) {
 func (f *consistencyFlags) study(r *runFlags) (*study.Study, error) {
 	f.Sweep, f.Suite = r.sweep, r.suite
 	return f.Open()
+}
+
+func (f *consistencyFlags) fill(of study.Settings, r *runFlags) {
+	programs := f.ExecEnv
+	f.Consistency = *of.(*study.Consistency)
+	f.ExecEnv = programs
+	r.fill(f.Sweep, f.Suite)
 }
 
 func (f *consistencyFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {

@@ -24,6 +24,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/internal/nearest"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 
 	"github.com/spf13/cobra"
@@ -113,15 +114,18 @@ func rootCommand() *cobra.Command {
 		root.Version += " (" + revision + ")"
 	}
 	root.SuggestionsMinimumDistance = 2
+	runs := ordered.Map(instruments(), instrument.run)
+	asking := ordered.Map(runs, func(r runCommand) *cobra.Command { return r.Command })
+	scoring := ordered.Map(instruments(), instrument.score)
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	for _, group := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Measure", []*cobra.Command{group("run", each(instrument.run)...), group("score", each(instrument.score)...),
+		{"Measure", []*cobra.Command{group("run", asking...), group("score", scoring...),
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), compareCommand(), gateCommand(), acceptCommand(), serveCommand(), exportCommand()}},
+			reportCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{
@@ -223,6 +227,12 @@ func explainFlag(c *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
+		if c.Name() == "accept" {
+			if of := runWith(c.Root(), unknown.GetSpecifiedName()); of != nil {
+				return fmt.Errorf("--%s is a flag of '%s': write it last, after --, as in 'crosstalk accept ... -- --%[1]s'",
+					unknown.GetSpecifiedName(), of.CommandPath())
+			}
+		}
 		if near := nearest.Of(unknown.GetSpecifiedName(), names); near != "" {
 			return fmt.Errorf("unknown flag: --%s; did you mean --%s?", unknown.GetSpecifiedName(), near)
 		}
@@ -236,6 +246,17 @@ func explainFlag(c *cobra.Command, err error) error {
 		}
 	}
 	return err
+}
+
+// runWith returns the first run command with this flag, nil if there is none.
+func runWith(root *cobra.Command, flag string) *cobra.Command {
+	group, _, _ := root.Find([]string{"run"})
+	for _, c := range group.Commands() {
+		if c.Flags().Lookup(flag) != nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // wrongArguments returns an error that states which arguments a command expects.

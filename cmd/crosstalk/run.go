@@ -27,20 +27,37 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (in instrument) run() *cobra.Command {
-	r, f := &runFlags{}, in.flags()
-	c := command("run "+in.name, cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		err := r.run(c, func() (*study.Study, error) { return f.study(r) })
-		if err == nil && !r.dry {
-			f.note(notes(c))
-		}
-		return err
-	})
-	r.add(c, reference.Provider+":"+in.standIn, in.suite)
-	f.addRun(c)
-	f.add(c)
-	return c
+// runCommand is the command that asks models for an instrument, with what its flags set.
+type runCommand struct {
+	*cobra.Command
+	of    instrument
+	flags *runFlags
+	own   instrumentFlags
 }
+
+func (in instrument) run() runCommand {
+	r := runCommand{of: in, flags: &runFlags{}, own: in.flags()}
+	r.Command = command("run "+in.name, cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		return r.ask(c, r.flags.measure)
+	})
+	r.flags.add(r.Command, reference.Provider+":"+in.standIn, in.suite)
+	r.own.addRun(r.Command)
+	r.own.add(r.Command)
+	return r
+}
+
+// ask asks as the flags say, for c.
+func (r runCommand) ask(c *cobra.Command, measure measuring) error {
+	err := r.flags.run(c, func() (*study.Study, error) { return r.own.study(r.flags) }, measure)
+	if err == nil && !r.flags.dry {
+		r.own.note(notes(c))
+	}
+	return err
+}
+
+// measuring asks for a measurement that has begun, and prints the result. warned is how many of the study's changes
+// have been printed.
+type measuring func(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error
 
 type runFlags struct {
 	answerFlags
@@ -64,7 +81,14 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.answerFlags.add(c)
 }
 
-func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
+// fill takes over what a study asks, and of which suite ("": the default), but not how its models were reached.
+func (r *runFlags) fill(s study.Sweep, suite string) {
+	s.BaseURLs, s.KeyVar, s.Headers = r.sweep.BaseURLs, r.sweep.KeyVar, r.sweep.Headers
+	r.sweep, r.suite = s, cmp.Or(suite, r.suite)
+	r.systems, r.zip = nil, nil
+}
+
+func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error), measure measuring) error {
 	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
 	}
@@ -94,10 +118,6 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
-	}
-	measure := r.measure
-	if of, ok := c.Context().Value(accepting{}).(*acceptFlags); ok {
-		measure = of.measure
 	}
 	err = measure(c, s, m, len(known))
 	if stats := m.Session.Stats(); err != nil && stats.Answered+stats.Batches.N == 0 && !errors.As(err, new(*exitError)) {

@@ -181,9 +181,9 @@ func (p Protocol) unscored() string {
 
 // Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
-	Protocols []string // measured side by side; nil: the default
-	Threshold string   // for parts in another language, as guard.ParseThreshold reads it; "": the default
-	Part      string   // one of Parts; "": Answer
+	Protocols []string `json:"protocols,omitempty"` // measured side by side; nil: the default
+	Threshold string   `json:"threshold,omitempty"` // of risk, as for guard.ParseThreshold; "": the default
+	Part      string   `json:"part,omitempty"`      // one of Parts; "": Answer
 }
 
 // Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.

@@ -253,7 +253,7 @@ func ProtocolNamed(name string) (Protocol, error) {
 
 // Options choose protocols.
 type Options struct {
-	Protocols []string // measured side by side; nil: the default
+	Protocols []string `json:"protocols,omitempty"` // measured side by side; nil: the default
 }
 
 // Resolve returns the protocols, or a *crosstalk.OptionError.

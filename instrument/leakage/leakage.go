@@ -137,10 +137,10 @@ func (p Protocol) fields() []string {
 
 // Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
-	Protocols []string // measured side by side; nil: the default
-	Post      string   // how answers are trimmed
-	Counts    bool     // add figures of answers to the test alone
-	Windows   string   // parts of answers to score as well: Sentences or NoWindows
+	Protocols []string `json:"protocols,omitempty"` // measured side by side; nil: the default
+	Post      string   `json:"post,omitempty"`      // how answers are trimmed
+	Counts    bool     `json:"counts,omitempty"`    // add figures of answers to the test alone
+	Windows   string   `json:"windows,omitempty"`   // parts of answers to score as well: Sentences or NoWindows
 }
 
 // NoWindows is the value of Options.Windows that scores only whole answers.

@@ -222,7 +222,7 @@ func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 
 // notes copies the records in the shards' manifests into the manifest of the whole.
 func (s shards) notes(whole *run.Manifest) {
-	whole.Scoring, whole.Suites, whole.Names = s[0].Scoring, s[0].Suites, s[0].Names
+	whole.Scoring, whole.Settings, whole.Suites, whole.Names = s[0].Scoring, s[0].Settings, s[0].Suites, s[0].Names
 	whole.Changes, whole.Adapted = nil, nil
 	for _, o := range s {
 		for _, change := range o.Changes {
@@ -346,7 +346,8 @@ func (s shards) sameScoring() error {
 				field = cmp.Or(field, s.Difference(first.Scoring[k]))
 			}
 		}
-		field = cmp.Or(field, differ("scoring", o.Scoring, first.Scoring), differ("suites", o.Suites, first.Suites))
+		field = cmp.Or(field, differ("scoring", o.Scoring, first.Scoring), differ("suites", o.Suites, first.Suites),
+			study.OtherSettings(o.Manifest, first.Manifest))
 		if field != "" {
 			return &DifferentError{o.path, field, first.path}
 		}
