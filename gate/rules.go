@@ -32,7 +32,8 @@ type Rules struct {
 
 // Check judges a run. An unfinished run fails, with the reason. It is an error if there are no rules.
 func (r Rules) Check(path string) (Verdict, error) {
-	if _, err := run.ReadManifest(path); err != nil {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
 		return Verdict{}, err
 	}
 	switch {
@@ -44,7 +45,7 @@ func (r Rules) Check(path string) (Verdict, error) {
 	case r.Margin < 0:
 		return Verdict{}, crosstalk.BadOption("margin", " is %g; expected 0 or more", r.Margin)
 	}
-	checks, err := r.checkBounds(path)
+	checks, err := r.checkBounds(path, manifest)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -53,7 +54,7 @@ func (r Rules) Check(path string) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		checks = append(checks, found...)
+		checks = append(checks, uncovered(manifest, "no worse than "+r.NoWorseThan, nil, found)...)
 	}
 	if len(checks) == 0 {
 		return Verdict{}, errors.New("no figure has a better direction; name the figures to compare with --measure")
@@ -69,7 +70,27 @@ func (r Rules) Check(path string) (Verdict, error) {
 	return verdict, err
 }
 
-func (r Rules) checkBounds(path string) (checks []Check, err error) {
+// uncovered adds to the checks of a requirement one that fails if items that it concerns were not measured, and no
+// figure is there to say so: nothing was measured under their condition or in their group.
+func uncovered(manifest run.Manifest, requirement string, where []Match, checks []Check) []Check {
+	concerned := map[string]string{}
+	for _, m := range where {
+		concerned[m.Column] = m.Value
+	}
+	n := 0
+	for _, of := range manifest.MissingItems() {
+		if of.In(concerned) && !slices.ContainsFunc(checks, func(c Check) bool { return of.In(c.By) }) {
+			n += of.Items
+		}
+	}
+	if n == 0 {
+		return checks
+	}
+	return append(checks, Unfinished(requirement, fmt.Sprintf(
+		"incomplete: %d items were not measured, and no figure has them; resume the run to measure them", n)))
+}
+
+func (r Rules) checkBounds(path string, manifest run.Manifest) (checks []Check, err error) {
 	var requirements []Requirement
 	var sets []study.Figures
 	for _, text := range r.Require {
@@ -103,7 +124,7 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 		if err != nil {
 			return nil, crosstalk.BadOption("require", ": %w", err)
 		}
-		checks = append(checks, found...)
+		checks = append(checks, uncovered(manifest, requirement.Text, requirement.Where, found)...)
 	}
 	return checks, nil
 }

@@ -45,7 +45,8 @@ type Manifest struct {
 	Settings json.RawMessage `json:"settings,omitempty"`
 
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // of the figures; for a shard, of the whole measurement
-	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
+	NotMeasured int                `json:"not_measured,omitempty"` // items that were not: a limit, or a dead model
+	Missing     []Missing          `json:"missing,omitempty"`      // these items, by group; nil: unknown (an older run)
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, described
 	Adapted     []Adapted          `json:"adapted,omitempty"`      // changes made because of models' answers, by condition
 
@@ -54,6 +55,32 @@ type Manifest struct {
 	// EstimatesSHA256 is the hash of estimates.json, in hexadecimal; empty: unknown (an older run, or an interrupted
 	// scoring).
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
+}
+
+// Missing is a number of items with the same labels that were not measured under a condition.
+type Missing struct {
+	Items  int               `json:"items"`
+	Labels map[string]string `json:"labels"` // columns of the condition and of the items
+}
+
+// In reports whether figures with these columns would cover the items: each column has crosstalk.All or the items'
+// value. Items are in all values of a column that only observations have, such as the similarity.
+func (m Missing) In(by map[string]string) bool {
+	for column, value := range by {
+		if own, has := m.Labels[column]; has && value != "" && value != crosstalk.All && value != own {
+			return false
+		}
+	}
+	return true
+}
+
+// MissingItems returns the items that were not measured, by group; of an older run, all of them as one group without
+// labels.
+func (m Manifest) MissingItems() []Missing {
+	if m.Missing == nil && m.NotMeasured > 0 {
+		return []Missing{{Items: m.NotMeasured}}
+	}
+	return m.Missing
 }
 
 // SuiteIDs returns the suites as the run's figures name them; a shard's name its part, leakage-en@5a0c6f1e[3/64].

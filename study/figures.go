@@ -348,7 +348,8 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 		}
 		estimates[i].Signature = estimate.Extend(e.Signature, fields...)
 	}
-	mark(s.manifest, estimates)
+	markUnjudged(s.manifest.Plan.Instrument, estimates)
+	f.markMissing(estimates, s.manifest.MissingItems(), "")
 	return estimates, nil
 }
 
@@ -438,19 +439,38 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 	return estimates
 }
 
-func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
-	markUnjudged(manifest.Plan.Instrument, estimates)
-	if n := manifest.NotMeasured; n > 0 { // observations do not tell this number
-		markNotMeasured(estimates, n, "of the items were not measured")
+// markMissing counts in each figure the items of its groups that were not measured, which observations do not tell.
+func (f Figures) markMissing(estimates []crosstalk.Estimate, missing []run.Missing, why string) {
+	for i := range estimates {
+		e, n := &estimates[i], 0
+		for _, of := range missing {
+			if f.shows(of) && of.In(e.By) && f.inGroup(of, e.By[view.GroupColumn]) {
+				n += of.Items
+			}
+		}
+		if n > 0 {
+			e.Counts[crosstalk.NotMeasured] = n
+			e.Warnings = append(e.Warnings, fmt.Sprintf("%d items were not measured%s", n, why))
+		}
 	}
 }
 
-func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
-	for i := range estimates {
-		e := &estimates[i]
-		e.Counts[crosstalk.NotMeasured] = n
-		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
+// shows reports whether figures of the view would have these items.
+func (f Figures) shows(of run.Missing) bool {
+	return !slices.ContainsFunc(f.View.Only, func(c view.Choice) bool {
+		value, has := of.Labels[c.Column]
+		return has && !slices.Contains(c.Values, value)
+	})
+}
+
+// inGroup reports whether a group of the view, "" for all, would have these items.
+func (f Figures) inGroup(of run.Missing, name string) bool {
+	for _, g := range f.View.Groups {
+		if value, has := of.Labels[g.Column]; g.Name == name && has && !slices.Contains(g.Values, value) {
+			return false
+		}
 	}
+	return true
 }
 
 func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
 	"crosstalk/internal/parallel"
 	"crosstalk/model"
 	"crosstalk/run"
@@ -88,6 +91,8 @@ func (a asked) observations(ctx context.Context, m *Measurement, protocol int) i
 		for item := range Measure(ctx, arms, a.items(), parallel.AtOnce) {
 			if errors.As(item.Err, &m.result.Limit) || errors.As(item.Err, new(*ask.ModelError)) {
 				m.result.NotMeasured++ // report the others anyway
+				c := p.Conditions[item.Arm]
+				m.missing.add(a.observed(p, c.without(m.askers.of(p, c).refused(false))).Name, item.Item)
 				continue
 			}
 			if stopped {
@@ -100,6 +105,61 @@ func (a asked) observations(ctx context.Context, m *Measurement, protocol int) i
 			}
 		}
 	}
+}
+
+// missing counts items that were not measured, by the columns of their figures.
+type missing struct {
+	groups     map[string]*run.Missing
+	conditions map[string]bool // their columns
+}
+
+func (m *missing) add(condition map[string]string, item crosstalk.Item) {
+	labels := map[string]string{}
+	switch {
+	case item.Prompt != nil:
+		labels[confusion.LanguageColumn] = item.Prompt.Language
+	case item.Input != nil:
+		labels[consistency.TaskColumn] = item.Input.Task
+	}
+	maps.Copy(labels, item.Labels)
+	maps.Copy(labels, condition)
+	if m.groups == nil {
+		m.groups, m.conditions = map[string]*run.Missing{}, map[string]bool{}
+	}
+	for column := range condition {
+		m.conditions[column] = true
+	}
+	m.count(labels, 1)
+}
+
+func (m *missing) count(labels map[string]string, items int) {
+	key := string(crosstalk.Canonical(labels))
+	if m.groups[key] == nil {
+		m.groups[key] = &run.Missing{Labels: labels}
+	}
+	m.groups[key].Items += items
+}
+
+// maxGroups is how many groups of items a manifest has at most.
+const maxGroups = 10_000
+
+// list returns the groups, sorted. If they are too many, because nearly every item has its own value of a column, it
+// keeps only the columns of conditions and of by.
+func (m *missing) list(by []string) (list []run.Missing) {
+	if len(m.groups) > maxGroups {
+		coarse := missing{groups: map[string]*run.Missing{}}
+		for _, of := range m.groups {
+			maps.DeleteFunc(of.Labels, func(column, _ string) bool {
+				return !m.conditions[column] && !slices.Contains(by, column)
+			})
+			coarse.count(of.Labels, of.Items)
+		}
+		m.groups = coarse.groups
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.groups)) {
+		list = append(list, *m.groups[key])
+	}
+	return list
 }
 
 func (s *Study) checkBatch() error {

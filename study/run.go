@@ -27,13 +27,15 @@ type Measurement struct {
 	batch    bool
 	budget   ask.Budget
 	result   Result // so far, without estimates
-	prepared bool   // for Round: instructions have been rewritten and reviewed
+	missing  missing
+	prepared bool // for Round: instructions have been rewritten and reviewed
 }
 
 // Result is the result of a measurement.
 type Result struct {
 	Estimates   []crosstalk.Estimate
 	NotMeasured int             // items that were not measured because of Limit or a model that cannot be asked
+	Missing     []run.Missing   // these items, by group
 	Limit       *ask.LimitError // nil: none was reached
 	Hopeless    []*ask.ModelError
 }
@@ -163,13 +165,13 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 		m.Dir.Manifest.Names = s.Names
 	}
 	m.Dir.Manifest.Settings = s.settings
+	m.Dir.Manifest.Missing = result.Missing
 	// Not before the observations are those of this scoring.
 	if err := m.Dir.SetScoring(scorings, suites, result.NotMeasured, s.Changes()); err != nil {
 		return Result{}, err
 	}
 	if result.NotMeasured > 0 {
-		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Why())
-		markNotMeasured(result.Estimates, result.NotMeasured, why)
+		Figures{}.markMissing(result.Estimates, result.Missing, fmt.Sprintf(": %v", result.Why()))
 	}
 	return result, m.Dir.WriteEstimates(result.Estimates)
 }
@@ -203,6 +205,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement,
 	}
 	if m != nil {
 		result = m.result
+		result.Missing = m.missing.list(s.By)
 		result.Hopeless = m.Session.Hopeless()
 		if len(result.Hopeless) > 0 && result.NotMeasured == s.Items() && !s.IsRecorded() {
 			return result, suites, result.Hopeless[0] // there is nothing to report

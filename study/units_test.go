@@ -2,9 +2,11 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,9 +96,8 @@ func TestKeptInstructions(t *testing.T) {
 	}
 }
 
-// Only figures of the chosen values remain, with those over all values and of other columns. Items that were not
-// measured are counted in every figure.
-func TestChosenAndMarked(t *testing.T) {
+// Only figures of the chosen values remain, with those over all values and of other columns.
+func TestChosen(t *testing.T) {
 	choices := []view.Choice{{Column: "language", Values: []string{"de", "fr"}}, {Column: "task", Values: []string{"x"}}}
 	for _, c := range []struct {
 		by   map[string]string
@@ -110,14 +111,59 @@ func TestChosenAndMarked(t *testing.T) {
 			t.Errorf("%v: %v", c.by, got)
 		}
 	}
-	for n, want := range map[int]string{0: "", 1: "1 of the items were not measured", 7: "7 of the items were not measured"} {
-		list := []crosstalk.Estimate{{Measure: "lpr", Counts: map[string]int{}}, {Measure: "wpr", Counts: map[string]int{}}}
-		mark(run.Manifest{Plan: run.Plan{Instrument: "confusion"}, NotMeasured: n}, list)
-		for _, e := range list {
-			if got := strings.Join(e.Warnings, "; "); got != want || e.Counts[crosstalk.NotMeasured] != n {
-				t.Errorf("%d: %q, %v", n, got, e.Counts)
-			}
+}
+
+// A figure counts the items of its own groups. A column that only observations have is no reason to leave items out.
+func TestMissingItems(t *testing.T) {
+	var m missing
+	for i, language := range []string{"de", "de", "ko", "fr"} {
+		model := map[string]string{"model": []string{"a", "b"}[i/3]}
+		m.add(model, crosstalk.Item{ID: "x", Labels: map[string]string{"kind": "k"}, Prompt: &crosstalk.Prompt{Language: language}})
+	}
+	m.add(map[string]string{"model": "a"}, crosstalk.Item{Labels: map[string]string{"kind": "l"}, Input: &crosstalk.Input{Task: "nli"}})
+	known := run.Manifest{NotMeasured: 5, Missing: m.list(nil)}
+	two, err := view.ParseGroup("language:Two=ko,fr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := view.View{Groups: []view.Group{two}}
+	only := view.View{Only: []view.Choice{{Column: "kind", Values: []string{"k"}}, {Column: "pair", Values: []string{"en>de"}}}}
+	for _, c := range []struct {
+		of   run.Manifest
+		view view.View
+		by   map[string]string
+		want int
+	}{
+		{known, view.View{}, nil, 5}, {known, view.View{}, map[string]string{"model": "a"}, 4},
+		{known, view.View{}, map[string]string{"model": "c"}, 0},
+		{known, view.View{}, map[string]string{"model": crosstalk.All, "language": "de", "task": ""}, 3},
+		{known, view.View{}, map[string]string{"language": "de", "similarity": "gloss"}, 3}, {known, view.View{}, map[string]string{"task": "nli", "model": "a"}, 4},
+		{known, view.View{}, map[string]string{"task": "qa", "model": "a"}, 3}, {known, only, map[string]string{"model": "a"}, 3},
+		{known, groups, map[string]string{"group": "Two"}, 3}, {known, groups, map[string]string{"group": "Two", "model": "b"}, 1},
+		{run.Manifest{NotMeasured: 7}, only, map[string]string{"model": "a", "language": "de"}, 7}, {run.Manifest{}, view.View{}, nil, 0},
+	} {
+		list := []crosstalk.Estimate{{Measure: "lpr", By: c.by, Counts: map[string]int{}}}
+		Figures{View: c.view}.markMissing(list, c.of.MissingItems(), "!")
+		e, want := list[0], ""
+		if c.want > 0 {
+			want = fmt.Sprintf("%d items were not measured!", c.want)
 		}
+		n, counted := e.Counts[crosstalk.NotMeasured]
+		if n != c.want || counted != (n > 0) || strings.Join(e.Warnings, "") != want {
+			t.Errorf("%v under %v: %d, %q; want %d", c.by, c.view, n, e.Warnings, c.want)
+		}
+	}
+	// Of too many groups, those remain by which figures are grouped.
+	for i := range maxGroups {
+		m.add(map[string]string{"model": "c"}, crosstalk.Item{Labels: map[string]string{"title": strconv.Itoa(i), "kind": "k"}})
+	}
+	coarse := m.list([]string{"kind"})
+	n := 0
+	for _, of := range coarse {
+		n += of.Items
+	}
+	if len(coarse) != 4 || n != maxGroups+5 || !maps.Equal(coarse[2].Labels, map[string]string{"kind": "k", "model": "c"}) {
+		t.Errorf("%v", coarse)
 	}
 }
 

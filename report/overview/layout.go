@@ -236,7 +236,7 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 			cells = append(cells, report.Interval(e.Interval, ""))
 		}
 	}
-	unjudged, of := a.unjudged(r, slices.Contains(a.totals, r))
+	unjudged, of := a.unjudged(r)
 	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
 }
 

@@ -156,7 +156,7 @@ func (a *answer) divide(rows []*row, groups []string) {
 func (a *answer) covers(column string, rows []*row, groups []string) bool {
 	total, fewest, covered := 0, len(groups), 0
 	for _, r := range rows {
-		_, of := a.unjudged(r, false)
+		_, of := a.unjudged(r)
 		by := grouped(r, groups)
 		switch n := len(by); {
 		case n == 0:
@@ -233,21 +233,14 @@ func (a *answer) badness(r *row) float64 {
 	return worst
 }
 
-// unjudged counts the answers that the first figure of a row excludes. Items that were not measured count in a total
-// only: every figure has the number of the whole run.
-func (a *answer) unjudged(r *row, total bool) (unjudged, of int) {
+// unjudged counts the answers that the first figure of a row excludes.
+func (a *answer) unjudged(r *row) (unjudged, of int) {
 	for _, m := range a.measures {
-		e, ok := r.figures[m.Key]
-		if !ok {
-			continue
+		if e, ok := r.figures[m.Key]; ok {
+			return a.kind.UnjudgedOf(e)
 		}
-		unjudged, of = a.kind.UnjudgedOf(e)
-		if missing := e.Counts[crosstalk.NotMeasured]; !total {
-			unjudged, of = unjudged-missing, of-missing
-		}
-		break
 	}
-	return unjudged, of
+	return 0, 0
 }
 
 // remarks returns notes, the most important first: what was mostly not checked, the warnings of the totals, what else
@@ -280,7 +273,7 @@ func (a *answer) remarks() (notes []string) {
 func (a *answer) unchecked() string {
 	var list []string
 	add := func(r *row, column string) {
-		if n, of := a.unjudged(r, column == ""); 2*n > of {
+		if n, of := a.unjudged(r); 2*n > of {
 			name := strings.Join(a.names(r), " ")
 			if column != "" {
 				name += " " + r.named[column]

@@ -74,7 +74,7 @@ func TestSheet(t *testing.T) {
 	}
 	stopped := figures(of("model", "m", "language", "all"), of("model", "m", "language", "de"), of("model", "m", "language", "fr"))
 	for i := range stopped {
-		stopped[i].Counts[crosstalk.NotMeasured] = 60
+		stopped[i].Counts[crosstalk.NotMeasured] = map[string]int{"all": 60, "de": 58, "fr": 2}[stopped[i].By["language"]]
 	}
 	empty := []crosstalk.Estimate{figure(confusion.LPR, 0, 0, 3, "model", "a"), figure(confusion.LPR, 0.5, 4, 0, "model", "b"),
 		figure(confusion.WPR, 0, 0, 3, "model", "a"), figure(confusion.Faults, 0, 0, 3, "model", "a")}
