@@ -597,6 +597,25 @@ func TestAbandoned(t *testing.T) {
 			}
 		})
 	}
+	// So is one whose body has not arrived, and a stream that waits for more.
+	for path, want := range map[string]int{"/v1/check": 503, "/v1/check/stream": 200} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(Options{})
+			ctx, abandon := context.WithCancelCause(t.Context())
+			w := httptest.NewRecorder()
+			body, text := io.Pipe()
+			go s.handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "http://localhost"+path, body))
+			io.WriteString(text, `{"language":"de"}`+"\n")
+			synctest.Wait()
+			abandon(errEnding)
+			synctest.Wait()
+			text.CloseWithError(os.ErrDeadlineExceeded) // as the connection does then
+			synctest.Wait()
+			if w.Code != want || !strings.Contains(w.Body.String(), "is ending") {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		})
+	}
 }
 
 // fakeConn is a connection from an address.
