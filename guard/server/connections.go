@@ -15,10 +15,10 @@ import (
 
 // Limits of connections.
 const (
-	connections  = 2048 // at a time; 512 of them may have requests in progress
-	ofOneAddress = 1536 // prevents one address from taking all; a gateway is one address
-	mostCrowded  = 512  // more connections, whose requests are refused
-	settled      = time.Second
+	connections  = 2048        // at a time; 512 of them may have requests in progress
+	ofOneAddress = 1536        // prevents one address from taking all; a gateway is one address
+	mostCrowded  = 512         // more connections, whose requests are refused
+	settled      = time.Second // after which a connection that is silent or idle may be replaced
 	lameDuck     = time.Second
 	finishing    = 5 * time.Second
 	handshake    = 200 * time.Millisecond // for connections that clients have begun to make before the end
