@@ -154,3 +154,45 @@ func publishedText(list []published) string {
 	b.WriteString("\nThe identifier, by language: LPR with `lid.176.ftz` less the paper's.\n\n" + lossTable(list))
 	return b.String()
 }
+
+// The group "IE" of the commands is the paper's: its printed figures are the means of the printed languages, with it
+// and without it.
+func TestPublishedIE(t *testing.T) {
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := map[string][]string{}
+	for _, m := range regexp.MustCompile(`language:((?:not )?IE)=([a-z,]+)`).FindAllStringSubmatch(string(page), -1) {
+		groups[m[1]] = strings.Split(m[2], ",")
+	}
+	cells, compared := map[[3]string]map[string]float64{}, 0
+	for _, n := range readPublished(t) {
+		if n.table != "A15" && n.table != "A16" {
+			continue
+		}
+		at := [3]string{n.table, n.part, n.row}
+		if cells[at] == nil {
+			cells[at] = map[string]float64{}
+		}
+		if cells[at][n.column], err = strconv.ParseFloat(n.value, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, of := range cells {
+		for name, languages := range groups {
+			sum, n := 0.0, 0.0
+			for _, language := range languages {
+				if value, printed := of[language]; printed {
+					sum, n = sum+value, n+1
+				}
+			}
+			if compared++; math.Abs(sum/n-of[name]) > 0.11 { // both are rounded to 0.1
+				t.Errorf("%v: the mean of %s is %.2f, printed %g", at, name, sum/n, of[name])
+			}
+		}
+	}
+	if compared != 56 {
+		t.Errorf("%d figures, want 56", compared)
+	}
+}

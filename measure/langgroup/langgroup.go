@@ -20,7 +20,8 @@ type Groups struct {
 	Script string // ISO 15924: "Latn", "Cyrl"; Undetermined if CLDR has none
 }
 
-// The groups that Marchisio et al. (2024, tables A15 and A16) compare with all other languages.
+// Groups that are compared with all other languages, as in tables A15 and A16 of Marchisio et al. (2024). Their "Latin"
+// is Latin; their "IE" is de, en, es, fr, hi, it and pt, without Russian.
 const (
 	IndoEuropean = "Indo-European"
 	Latin        = "Latn"
