@@ -32,6 +32,22 @@ func (e *ReviewError) Error() string {
 		"and run the same command again; or use --accept-rewrites", e.Waiting, e.File)
 }
 
+// Waiting returns why a run stopped to wait for people: a *ReviewError if it has rewritten instructions that are not
+// approved, otherwise nil.
+func Waiting(path string) error {
+	file, waiting := filepath.Join(path, InstructionsFile), 0
+	list, err := review.ReadRunInstructions(file)
+	for _, in := range list {
+		if !in.Approved {
+			waiting++
+		}
+	}
+	if err != nil || waiting == 0 {
+		return err
+	}
+	return &ReviewError{waiting, file}
+}
+
 // reviews lets models rewrite instructions and people review them before they are used.
 type reviews struct {
 	*Study

@@ -20,6 +20,7 @@ import (
 	"crosstalk"
 	"crosstalk/gate"
 	"crosstalk/internal/ordered"
+	"crosstalk/internal/shell"
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
@@ -90,7 +91,16 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 		Orders []option
 		Rows   []listRow
 		More   int
+		Runs   []string // commands that make a run in the directory
+		Score  string
 	}{frame: frame{Title: "Runs"}, Dir: s.listing.dir, All: len(runs), Search: search}
+	into := func(name string, command ...string) string {
+		return shell.Line(append(command, "--out", filepath.Join(s.listing.dir, name)))
+	}
+	for _, instrument := range []string{"leakage", "confusion", "consistency"} {
+		data.Runs = append(data.Runs, into(instrument, "crosstalk", "run", instrument))
+	}
+	data.Score = into("mine", "crosstalk", "score", "confusion", "answers.csv")
 	for _, o := range listOrders {
 		chosen := o.Name == cmp.Or(r.URL.Query().Get("sort"), listOrders[0].Name)
 		if chosen {
@@ -206,6 +216,9 @@ type runEntry struct {
 	finished  bool
 	stamp     [2]fileStamp
 }
+
+// Argument is the run's path as an argument of a command, where the server was started.
+func (r *runEntry) Argument() string { return shell.Quote(r.path) }
 
 func (r *runEntry) manifestText() ([]byte, error) { return run.ManifestText(r.path) }
 

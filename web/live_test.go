@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/run"
+	"crosstalk/study"
 )
 
 // live asks how far a run is.
@@ -203,5 +205,33 @@ func TestAnswers(t *testing.T) {
 	}
 	if want := []string{"pair", "class"}; len(names) < 2 || !slices.Equal(names[:2], want) {
 		t.Errorf("the columns to choose by are %q; want %q first", names, want)
+	}
+}
+
+// A page prints commands that work where the server was started, and says what a run that stopped waits for.
+func TestCommandsOfPages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	body := get(newServer(t, "my runs", Options{}), "/").Body.String()
+	for _, want := range []string{"crosstalk run consistency --out &#39;my runs/consistency&#39;", "answers.csv --out &#39;my runs/mine&#39;"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s is not in %s", want, body)
+		}
+	}
+	path := filepath.Join("runs", "night", "mine")
+	makeRun(t, path, "consistency", nil)
+	s := newServer(t, "runs", Options{})
+	page := "/runs/" + idOf(filepath.Join("night", "mine"))
+	if body := get(s, page).Body.String(); !strings.Contains(body, "<code>crosstalk report "+path+"</code>") {
+		t.Error(body)
+	}
+	for approved, want := range map[string]bool{"false": true, "true": false} {
+		file := filepath.Join(path, study.InstructionsFile)
+		text := "instructions:\n- {task: same, sense: en>de, model: m, approved: " + approved + "}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if waits := strings.Contains(fmt.Sprint(study.Waiting(path)), "1 rewritten instructions need a review: in "+file); waits != want {
+			t.Errorf("approved: %s: %v", approved, study.Waiting(path))
+		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"crosstalk/report"
 	"crosstalk/report/page"
 	"crosstalk/run/watch"
+	"crosstalk/study"
 	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
@@ -104,11 +105,14 @@ type latestAnswer struct{ Prompt, Answer, Status string }
 func progressOf(run *runEntry, l openRun) (p progress) {
 	p.indexed(l)
 	at := watch.Of(run.path, run.Manifest, nil, time.Now())
+	waiting := study.Waiting(run.path)
 	switch {
 	case at.State == watch.Running:
 		p.State = "running"
 	case run.finished:
 		p.State = "finished"
+	case waiting != nil:
+		p.State = "stopped: " + visible.Line(waiting.Error())
 	case at.Done > 0:
 		p.State = "no answer for " + duration(time.Since(at.Last)) + ": waiting or stopped"
 	case time.Since(run.Changed) <= watch.Silence:

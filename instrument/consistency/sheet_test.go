@@ -198,8 +198,11 @@ func TestNothingRewritten(t *testing.T) {
 // The source is asked once more than the rest, for the baseline, and that answer is not a sample of its own.
 func TestSamplesOfSource(t *testing.T) {
 	source, german := Form{"en", "en"}, Form{"en>de", "en>de"}
-	for _, c := range []struct{ sources, others, want int }{{1, 0, 1}, {2, 0, 1}, {4, 0, 3}, {2, 1, 1}, {4, 3, 3}, {2, 3, 3}} {
-		s := scoring{answers: Answers{source: make([]crosstalk.Answer, c.sources), german: make([]crosstalk.Answer, c.others)}}
+	for _, c := range []struct{ sources, others, want int }{
+		{1, 0, 1}, {2, 0, 1}, {4, 0, 3}, {2, 1, 1}, {4, 3, 3}, {2, 3, 3},
+	} {
+		s := scoring{answers: Answers{source: make([]crosstalk.Answer, c.sources),
+			german: make([]crosstalk.Answer, c.others)}}
 		if got := s.samples(); got != c.want {
 			t.Errorf("%d of the source, %d others: %d, want %d", c.sources, c.others, got, c.want)
 		}

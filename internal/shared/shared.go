@@ -62,7 +62,7 @@ func File(t testing.TB, name string) string {
 			return path
 		}
 	}
-	Missing(t, fmt.Sprintf("../shared/data/%s does not exist (CROSSTALK_SHARED names another folder than ../shared)", name))
+	Missing(t, "../shared/data/"+name+" does not exist (CROSSTALK_SHARED names another folder than ../shared)")
 	return ""
 }
 

@@ -103,7 +103,8 @@ func TestServe(t *testing.T) {
 func TestGuardBodyOfReading(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		for body, want := range map[string]int{"": http.StatusOK, "x": http.StatusRequestEntityTooLarge} {
-			rules := Rules{Body: 100, Refuse: func(w http.ResponseWriter, _ *http.Request, status int, _ string) { w.WriteHeader(status) },
+			rules := Rules{Body: 100,
+				Refuse: func(w http.ResponseWriter, _ *http.Request, status int, _ string) { w.WriteHeader(status) },
 				Admit: func(http.ResponseWriter, *http.Request) bool { return true }}
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest(method, "http://localhost/", strings.NewReader(body))
