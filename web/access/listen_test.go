@@ -105,7 +105,7 @@ func TestGuardBodyOfReading(t *testing.T) {
 		for body, want := range map[string]int{"": http.StatusOK, "x": http.StatusRequestEntityTooLarge} {
 			rules := Rules{Body: 100,
 				Refuse: func(w http.ResponseWriter, _ *http.Request, status int, _ string) { w.WriteHeader(status) },
-				Admit: func(http.ResponseWriter, *http.Request) bool { return true }}
+				Admit:  func(http.ResponseWriter, *http.Request) bool { return true }}
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest(method, "http://localhost/", strings.NewReader(body))
 			rules.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
