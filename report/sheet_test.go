@@ -126,7 +126,7 @@ func TestNumbers(t *testing.T) {
 		{latexNumber("1e-07"), `$1\cdot 10^{-7}$`}, {latexNumber("80.1 to 95.0"), "80.1--95.0"}, {latexNumber("-3.4 to +1"), "$-$3.4 to +1"}, {latexNumber("-"), "-"},
 		{beginning(strings.Repeat("é", 40)), strings.Repeat("é", 40)}, {beginning(strings.Repeat("é", 41)), strings.Repeat("é", 39) + "…"},
 		{inWords(nil), "all"}, {inWords(map[string]string{"b": "2", "a": "1"}), "a 1 · b 2"},
-		{Apart(map[string]string{"b": "2", "a": "1", "c": "3"}, []map[string]string{{"a": "1", "b": "2", "c": "3"}, {"a": "0", "b": "2"}}), "1 3"},
+		{Apart(map[string]string{"b": "2", "a": "1", "c": "3"}, []map[string]string{{"a": "1", "b": "2", "c": "3"}, {"a": "0", "b": "2"}}), "a 1 c 3"},
 		{short("  two  words ", 9), "two words"}, {short("two  words", 8), "two w…ds"}, {short("0123456789@12345678", 10), "0123456789"}, {short("0123456789a", 10), "012345…89a"},
 		{short("a@12345678", 10), "a@12345678"},
 		{fmt.Sprint(common([]string{"a b c", "a x c"})), "2 2"}, {fmt.Sprint(common([]string{"ab", "ab c"})), "0 0"}, {fmt.Sprint(common([]string{"a:b", "a:"})), "0 0"},
@@ -150,7 +150,7 @@ func TestMostWhom(t *testing.T) {
 			By: map[string]string{"language": fmt.Sprint(i)}})
 	}
 	for i := mostWhom + 1; len(want) < mostWhom; i-- {
-		want = append(want, fmt.Sprintf("%d: %d of %d (10.0 %%)", i, i+1, 10*(i+1)))
+		want = append(want, fmt.Sprintf("language %d: %d of %d (10.0 %%)", i, i+1, 10*(i+1)))
 	}
 	if got := Whom(all); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -296,10 +296,18 @@ func Apart(by map[string]string, others []map[string]string) string {
 	var values []string
 	for _, column := range slices.Sorted(maps.Keys(by)) {
 		if slices.ContainsFunc(others, func(other map[string]string) bool { return other[column] != by[column] }) {
-			values = append(values, by[column])
+			values = append(values, Said(column, by[column]))
 		}
 	}
 	return strings.Join(values, " ")
+}
+
+// Said returns the value of a column as sentences have it: a number says nothing without the column's name.
+func Said(column, value string) string {
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return crosstalk.Words(column) + " " + value
+	}
+	return value
 }
 
 // GroupColumns returns the columns by which figures are grouped: those with the value "all" somewhere.
@@ -398,7 +406,7 @@ func Whom(estimates []crosstalk.Estimate) (groups []string) {
 		return Faulty(b) - Faulty(a)
 	})
 	for _, e := range all[:min(len(all), mostWhom)] {
-		name := ordered.Map(append(slices.Clone(apart), grouped[first]), func(c string) string { return e.By[c] })
+		name := ordered.Map(append(slices.Clone(apart), grouped[first]), func(c string) string { return Said(c, e.By[c]) })
 		groups = append(groups, fmt.Sprintf("%s: %d of %d (%s %%)", strings.Join(name, " "), Faulty(e), e.Observations,
 			Percent(e.Value)))
 	}

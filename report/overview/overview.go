@@ -335,7 +335,7 @@ func (a *answer) plain() (lines []string) {
 
 // names returns the values that distinguish a row's condition.
 func (a *answer) names(r *row) []string {
-	return ordered.Map(a.fixed, func(c string) string { return cmp.Or(r.short[c], "-") })
+	return ordered.Map(a.fixed, func(c string) string { return report.Said(c, cmp.Or(r.short[c], "-")) })
 }
 
 // onlyValue returns the only value of a column by which figures are grouped, "" if there are several.
