@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/internal/lazyregexp"
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/pytext"
 )
 
@@ -65,19 +67,25 @@ func lowered(labels []string) []label {
 //	exact       the label, but for quotes, marks and space around it            full
 //	first       the answer starts with the label and a mark or line end         high
 //	cue         the label, with a mark after it or in quotes or brackets,       high
-//	            follows words like "the answer is"
+//	            follows words like "the answer is" or precedes "is correct"
 //	last        the label alone is the last sentence or line                    high
 //	first-word  the answer starts with the label and a space                    low
 //	cue-word    the label and a space follow words like "the answer is"         low
-//	quoted      the label is in quotes or brackets anywhere                     low
-//	conflict    these rules find different labels of the highest confidence     none
+//	quoted      the label is in brackets anywhere, or in quotes and ends        low
+//	            a sentence: elsewhere quotes are around a word talked about
+//	conflict    these rules find different labels of the highest confidence,    none
+//	            or another label stands alone in the answer
 //	unresolved  none of these                                                   none
 //
+// A label stands alone if a mark or the end follows it, and at most one word that is not "not" separates it from the
+// last mark or label: "no, actually yes", "yes or no". It contradicts another one wherever it is.
+//
 // A label of one letter resembles a word of the language ("A sentence ...") too much for first-word and cue-word: a
-// mark or another script must follow it.
+// mark or another script must follow it. The tags of "<answer>yes</answer>" and one letter with a colon ("A: yes")
+// before the answer are cues.
 func Crosstalk1(answer string, labels []string) Reading {
-	text := pytext.Lower(answer)
 	found := lowered(labels)
+	text := unwrapped(pytext.Lower(answer), found)
 	for _, trimmed := range []string{pytext.TrimSpace(text), strings.TrimFunc(text, around)} {
 		for _, l := range found {
 			if trimmed == l.lower {
@@ -87,7 +95,15 @@ func Crosstalk1(answer string, labels []string) Reading {
 	}
 	best := Reading{Rule: "unresolved"}
 	firstWord, lastWord := strings.IndexFunc(text, inWord), strings.LastIndexFunc(text, inWord)
+	alone, quotes, from := map[string]bool{}, map[string]bool{}, 0
 	for _, m := range mentions(text, found) {
+		if standsAlone(text[from:m.start], text[m.end:]) {
+			alone[m.declared] = true
+		}
+		if quoted(text, m) {
+			quotes[m.declared] = true
+		}
+		from = m.end
 		r := position(text, m, firstWord >= m.start, lastWord < m.end)
 		switch {
 		case r.Confidence > best.Confidence:
@@ -96,11 +112,58 @@ func Crosstalk1(answer string, labels []string) Reading {
 			best.Rule = "conflict" // unless a later mention is in a better place
 		}
 	}
-	if best.Rule == "conflict" {
+	delete(alone, best.Label)
+	if best.Rule == "conflict" || best.Label != "" && len(alone) > 0 || best.Rule == "quoted" && len(quotes) > 1 {
 		return Reading{Rule: "conflict"}
 	}
 	return best
 }
+
+var (
+	answerTag   = lazyregexp.New(`\s*<(/?)(?:final[_ ]?)?(?:answer|label|choice)>\s*`)
+	letterColon = lazyregexp.New(`^\s*(\pL)\s*[:：]`)
+)
+
+// unwrapped replaces the tags around an answer by words of cues, and cuts a letter that announces it ("A: yes"), unless
+// that is a label.
+func unwrapped(text string, labels []label) string {
+	text = answerTag().ReplaceAllStringFunc(text, func(tag string) string {
+		if strings.Contains(tag, "/") {
+			return "\n"
+		}
+		return "\nanswer: "
+	})
+	m := letterColon().FindStringSubmatch(text)
+	if m == nil || slices.ContainsFunc(labels, func(l label) bool { return l.lower == m[1] }) {
+		return text
+	}
+	return text[len(m[0]):]
+}
+
+// standsAlone reports whether a label stands alone between the text before it, from the last label, and after it.
+func standsAlone(before, after string) bool {
+	trimmed := strings.TrimLeftFunc(after, closing)
+	next, _ := utf8.DecodeRuneInString(trimmed)
+	if trimmed != "" && !clauseEnd(next) && !listNumber().MatchString(trimmed) {
+		return false
+	}
+	clause := before
+	if at := strings.LastIndexFunc(before, clauseEnd); at >= 0 {
+		_, size := utf8.DecodeRuneInString(before[at:])
+		clause = before[at+size:]
+	}
+	words := strings.FieldsFunc(clause, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) && r != '\'' })
+	return len(words) == 0 || len(words) == 1 && !negations[words[0]]
+}
+
+// clauseEnd reports whether r can separate a label from what is said about another.
+func clauseEnd(r rune) bool { return mark(r) || r == '/' }
+
+var listNumber = lazyregexp.New(`^\s*\d+[.)]`)
+
+// negations are words for "not" before a label that is not the answer.
+var negations = lexicon.Set("not nicht kein pas non no não ne nem nu inte ikke ikkje niet nie не ні ekki ei " +
+	"לא ليس नहीं değil bukan không")
 
 // A mention is a label as a whole word at text[start:end].
 type mention struct {
@@ -118,7 +181,8 @@ func mentions(text string, labels []label) []mention {
 				break
 			}
 			m := mention{l, from + i, from + i + len(l.lower)}
-			if wordEdge(text, m.start) && wordEdge(text, m.end) {
+			starts := wordEdge(text, m.start) || endsWithCue(text[:m.start]) // 答案是否
+			if starts && (wordEdge(text, m.end) || affirms(text[m.end:])) {
 				all = append(all, m)
 			}
 			from = m.end
@@ -134,19 +198,27 @@ func mentions(text string, labels []label) []mention {
 	return kept
 }
 
+// affirms reports whether text begins with the Chinese particle after a word that affirms or denies (是的), and no word
+// continues across it.
+func affirms(text string) bool {
+	rest, found := strings.CutPrefix(text, "的")
+	return found && wordEdge(text, len(text)-len(rest))
+}
+
 // position returns the reading implied by the place of a mention, or none. first, last: no word is before, or after.
 func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
-	after := strings.TrimLeftFunc(text[m.end:], closing)
+	after := strings.TrimLeftFunc(strings.TrimPrefix(text[m.end:], "的"), closing)
 	next, _ := utf8.DecodeRuneInString(after)
 	stopped := after == "" || mark(next) || startsWithAny(text[m.end:], ")", "）") && !quoted(text, m) // B) neutral
 	spaced := utf8.RuneCountInString(m.lower) > 1 || kindOf(next) == unspaced
 	cue := endsWithCue(before)
+	correct := startsWithAny(strings.TrimLeft(after, " "), correctCues...)
 	rule := func(name string, c Confidence) Reading { return Reading{m.declared, name, c} }
 	switch {
 	case stopped && first:
 		return rule("first", High)
-	case cue && (stopped || quoted(text, m)):
+	case cue && (stopped || quoted(text, m)), correct && (first || quoted(text, m)):
 		return rule("cue", High)
 	case last && sentenceEnd(text[:m.start]):
 		return rule("last", High)
@@ -154,7 +226,7 @@ func position(text string, m mention, first, last bool) Reading {
 		return rule("first-word", Low)
 	case spaced && cue:
 		return rule("cue-word", Low)
-	case quoted(text, m):
+	case quoted(text, m) && (bracket(text[m.end:]) || strings.TrimSpace(after) == "" || sentenceStop(next)):
 		return rule("quoted", Low)
 	}
 	return Reading{}
@@ -168,6 +240,15 @@ var cues = []string{
 	"respuesta es", "respuesta sería", "opción", "opción es",
 	"risposta è", "opzione", "resposta é", "opção",
 	"答案是", "答案为", "答案應為", "答案应为", "回答是", "选项", "選項", "答えは", "回答は", "정답은", "답은",
+	"i would say", "i'd say", "ich würde sagen", "würde ich sagen", "je dirais", "yo diría", "diría que", "direi",
+	"eu diria", "我会说", "我會說",
+}
+
+// correctCues are phrases after a label that is stated as the answer.
+var correctCues = []string{
+	"is correct", "is right", "is the correct", "is the right", "is the answer", "ist richtig", "ist die richtige",
+	"ist korrekt", "est correct", "est la bonne", "es correct", "es la respuesta", "es la correcta", "è corrett",
+	"è la risposta", "está corret", "é a resposta", "是正确", "是正確", "正确", "正確", "が正解", "が正しい", "이 정답", "가 정답",
 }
 
 // colonCues need a colon after them: "Answer: yes", but not "I cannot answer yes or no".
@@ -195,13 +276,20 @@ func endsWithCue(text string) bool {
 func sentenceEnd(text string) bool {
 	text = strings.TrimRightFunc(text, func(r rune) bool { return r != '\n' && openingOrSpace(r) })
 	r, _ := utf8.DecodeLastRuneInString(text)
-	return strings.ContainsRune(".!?。！？\n", r) && text != ""
+	return sentenceStop(r) && text != ""
 }
+
+func sentenceStop(r rune) bool { return strings.ContainsRune(".!?。！？\n", r) }
 
 func quoted(text string, m mention) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
 	after, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text[m.end:], "."))
 	return opening(before) && closing(after)
+}
+
+// bracket reports whether text begins with a closing bracket, after a period at most.
+func bracket(text string) bool {
+	return startsWithAny(strings.TrimPrefix(text, "."), ")", "）", "]", "］", "】", "}")
 }
 
 const (
