@@ -139,8 +139,12 @@ const (
 // NotMeasured is the key of the count of items that a stopped run did not reach.
 const NotMeasured = "not_measured"
 
-// Unanswered are counts that every instrument has: of answers without text, and of items without an answer.
-var Unanswered = []string{string(Empty), string(Refused), string(Failed), NotMeasured}
+// Unanswering is the key of the count of answers that say they give none: NoAnswer.
+const Unanswering = "no_answer"
+
+// Unanswered are counts that every instrument can have: of answers without text or without an answer in it, and of
+// items that nobody answered.
+var Unanswered = []string{string(Empty), Unanswering, string(Refused), string(Failed), NotMeasured}
 
 // UnjudgedOf counts the answers that a figure leaves out because they could not be judged, and all answers that it
 // should cover.

@@ -141,6 +141,9 @@ const (
 	Empty   Status = "empty"   // the model said nothing, or only thought (Reason "thinking")
 	Refused Status = "refused" // reported by the provider
 	Failed  Status = "failed"  // no answer after the retries
+
+	// NoAnswer is a text that says it gives no answer (package abstention). A protocol decides on it; models have Text.
+	NoAnswer Status = "no answer"
 )
 
 // Finish is how an answer ended, independent of the provider's word for it.

@@ -214,6 +214,10 @@ type Protocol struct {
 	// consistent. Otherwise, only pairs of two valid answers are scored.
 	InvalidIsClass bool
 
+	// Abstentions sets answers apart that give none in words (package abstention): like empty ones, they are not scored.
+	// In older runs and the paper they are answers.
+	Abstentions bool `json:",omitempty"`
+
 	ROUGE ROUGE // how ROUGE splits texts into words
 
 	// Questions formats rewritten BoolQ questions like the source's, in the tasks of Rules.Questions.
@@ -240,7 +244,7 @@ const system = "You are a helpful assistant." // the code of Ohmer et al. 2023
 
 // Protocols are the presets, the default first.
 var Protocols = []Protocol{
-	{Name: "crosstalk-1", Reader: "crosstalk-1", ROUGE: ROUGEUnicode,
+	{Name: "crosstalk-1", Reader: "crosstalk-1", Abstentions: true, ROUGE: ROUGEUnicode,
 		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
 	{Name: "ohmer-2023", Reader: "ohmer-2023", InvalidIsClass: true, ROUGE: ROUGEPapers, Questions: true,
 		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
@@ -312,6 +316,9 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 	reading := []string{"read:" + r.Reader, "invalid:" + invalid, "review:" + cmp.Or(r.Review, "none")}
 	if len(r.Classes[labels["task"]]) == 0 {
 		reading = []string{"free:" + cmp.Or(r.Free, "-")}
+	}
+	if r.Abstentions {
+		reading = append(reading, "no-answer:apart")
 	}
 	target := Sense(labels["pair"]).Target()
 	quality := "bleu:" + flat(translation.TokenizerFor(target).Signature())

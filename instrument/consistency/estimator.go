@@ -25,7 +25,7 @@ type estimator struct {
 //
 //	invalid   pairs, or answers, without a label
 //	flagged   pairs whose rewritten input has a flag
-//	empty, refused, failed   no text
+//	empty, no_answer, refused, failed   no text, or no answer in it
 //	not_scored   no value for another reason: no recorded answer, no rewriting, no correct class
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
@@ -214,6 +214,9 @@ func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 		}
 	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
 		g.counts[s.reason]++
+		return
+	case string(crosstalk.NoAnswer):
+		g.counts[crosstalk.Unanswering]++
 		return
 	default:
 		g.counts["not_scored"]++

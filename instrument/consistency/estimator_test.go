@@ -93,7 +93,7 @@ func TestEstimate(t *testing.T) {
 	if e := figures["consistency_change en>de T"]; e.Test == nil || e.Test.Method != "mcnemar" || e.Test.P != 1 || e.Observations != 4 {
 		t.Errorf("%+v %+v", e, e.Test)
 	}
-	if e := figures["consistency en>de T"]; !strings.HasPrefix(e.Signature, "consistency|suite:-|read:crosstalk-1|invalid:apart|review:none|rewrites:-|v") {
+	if e := figures["consistency en>de T"]; !strings.HasPrefix(e.Signature, "consistency|suite:-|read:crosstalk-1|invalid:apart|review:none|no-answer:apart|rewrites:-|v") {
 		t.Errorf("%s", e.Signature)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/consistency/read"
 	"crosstalk/internal/parallel"
+	"crosstalk/measure/abstention"
 )
 
 // Senses are the senses in a study: each item is asked in every language of From and, for each of these, rewritten into
@@ -202,14 +203,13 @@ func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 		a.reason = string(a.Status)
 		return a
 	}
-	if len(s.task.Classes) == 0 {
-		a.class = strings.TrimSpace(a.Text)
+	if r := Read(s.Protocol, s.task, form.Instruction, a.Text); r.Abstains {
+		a.reason, a.rule = string(crosstalk.NoAnswer), r.Rule
 	} else {
-		r := Read(s.Protocol, s.task, form.Instruction, a.Text)
 		a.class, a.rule, a.confidence = r.Class, r.Rule, r.Confidence
 	}
 	if o, ok := s.Overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok && s.reading == Reviewed {
-		a.class, a.rule, a.confidence, a.override = o.Class, "review", read.Full, &o
+		a.class, a.rule, a.confidence, a.override, a.reason = o.Class, "review", read.Full, &o, ""
 	}
 	return a
 }
@@ -217,18 +217,38 @@ func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 // Class is the class read in an answer.
 type Class struct {
 	read.Reading
-	Class string // its id, or ""
+	Class    string // its id, or ""; the text of a free answer
+	Abstains bool   // the answer says that it gives none; Rule is "no answer"
 }
 
-// Read finds the class of an answer to an instruction.
+// Read finds the class of an answer to an instruction. An answer abstains if its first sentence says so (package
+// abstention), no label follows where answers usually have theirs, and no label of the task says so too.
 func Read(p Protocol, task crosstalk.Task, instruction Sense, text string) Class {
 	in, _ := InstructionIn(task, instruction)
+	labels, n := len(task.Classes) > 0, 0
+	says := func(w crosstalk.AnswerWord) bool { return abstention.Sentence(w.Word) > 0 }
+	if p.Abstentions && !slices.ContainsFunc(in.Words, says) {
+		n = abstention.Sentence(text)
+	}
+	if n > 0 {
+		if r := p.read(in, text[n:]); labels && r.Confidence >= read.High {
+			return r
+		}
+		return Class{Reading: read.Reading{Rule: string(crosstalk.NoAnswer)}, Abstains: true}
+	}
+	if !labels {
+		return Class{Class: strings.TrimSpace(text)}
+	}
+	return p.read(in, text)
+}
+
+func (p Protocol) read(in crosstalk.Instruction, text string) Class {
 	labels, classes := make([]string, len(in.Words)), map[string]string{}
 	for i, w := range in.Words {
 		labels[i], classes[w.Word] = w.Word, w.Class
 	}
 	r := read.Readers[p.Reader](text, labels)
-	return Class{r, classes[r.Label]}
+	return Class{Reading: r, Class: classes[r.Label]}
 }
 
 // Verdict is the result of comparing the meaning of two answers.

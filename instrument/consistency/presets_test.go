@@ -10,7 +10,7 @@ import (
 // The presets never change: figures of old and new runs are compared.
 func TestPresets(t *testing.T) {
 	const asked = `"Temperature":0.25,"TopP":1,"MaxTokens":256,"RewriteTokens":2048,"Samples":1,"System":"You are a helpful assistant."}`
-	want := `[{"Name":"crosstalk-1","Reader":"crosstalk-1","InvalidIsClass":false,"ROUGE":"unicode",` + asked +
+	want := `[{"Name":"crosstalk-1","Reader":"crosstalk-1","InvalidIsClass":false,"Abstentions":true,"ROUGE":"unicode",` + asked +
 		`,{"Name":"ohmer-2023","Reader":"ohmer-2023","InvalidIsClass":true,"ROUGE":"papers",` + asked + `]`
 	if got := string(crosstalk.Canonical(Protocols)); got != want || Protocols[0].Questions || !Protocols[1].Questions {
 		t.Errorf("got  %s\nwant %s", got, want)

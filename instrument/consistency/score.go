@@ -243,7 +243,8 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 
 // incomparable returns why two answers cannot be compared, "" if they can.
 func (s *scoring) incomparable(a, b answer) string {
-	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, NoRewriting, Missing} {
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, crosstalk.NoAnswer,
+		NoRewriting, Missing} {
 		if a.reason == string(reason) || b.reason == string(reason) {
 			return string(reason)
 		}

@@ -27,7 +27,8 @@ type estimator struct {
 //
 //	ties        scored pairs of equal similarity
 //	identical   scored pairs whose two answers are the same text
-//	empty, refused, failed   pairs with such an answer
+//	repeats     pairs with an answer that only repeats its prompt; whether they are scored is a rule
+//	empty, no_answer, refused, failed   pairs with such an answer
 //	not_scored  pairs of text that the measure could not score
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	grouping := estimate.Grouping{By: by, Apart: apart}
@@ -84,26 +85,31 @@ type sum struct {
 }
 
 // without lists the counts of pairs without a value.
-var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed),
+	crosstalk.Unanswering}
 
-// countsOf starts the counts of without and others.
+// countsOf starts the counts of without and others, but not of answers that give none, which not all protocols look for.
 func countsOf(others ...string) map[string]int {
 	counts := map[string]int{}
 	for _, name := range append(others, without...) {
 		counts[name] = 0
 	}
+	delete(counts, crosstalk.Unanswering)
 	return counts
 }
 
 // reasonOf returns the count for an observation without a value.
 func reasonOf(o crosstalk.Observation) string {
-	if slices.Contains(without, o.NotScored) {
-		return o.NotScored
+	if reason := strings.ReplaceAll(o.NotScored, " ", "_"); slices.Contains(without, reason) {
+		return reason
 	}
 	return NotScored
 }
 
 func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
+	if o.Text(Repeating) != "" {
+		s.counts[Repeats]++
+	}
 	if o.NotScored != "" || !o.Value.Defined() {
 		reason := reasonOf(o)
 		s.counts[reason]++
@@ -144,6 +150,7 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	if shares || measure == MeasureCopying {
 		delete(s.counts, Ties)
 		delete(s.counts, Identical)
+		delete(s.counts, Repeats)
 	} else {
 		e.Effect = &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined}
 		if mean.N > 0 {
@@ -152,11 +159,14 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 	e.Warnings = append(e.Warnings, s.explain(mean.N)...)
+	if n := s.counts[Repeats]; !r.Own && float64(n) > manyUnscored*float64(mean.N) {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d pairs have an answer that only repeats its prompt", n))
+	}
 	return e
 }
 
-// manyUnscored is the share of pairs without a value above which a warning states the reasons: a figure over the rest
-// may not measure what was intended.
+// manyUnscored is the share of pairs without a value, or with an answer that only repeats its prompt, above which a
+// warning says so: the figure may not measure what was intended.
 const manyUnscored = 0.1
 
 // explain states why many pairs with text have no value, the most frequent reason first.
@@ -220,7 +230,7 @@ type control struct {
 
 func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 	text := o.Text(Test)
-	if text == "" {
+	if text == "" || strings.Contains(o.Text(Abstaining), Test) {
 		t.counts[reasonOf(o)]++
 		return
 	}

@@ -145,18 +145,19 @@ func TestEstimateCounts(t *testing.T) {
 	tie, same := scored("i1", 0.5), scored("i2", 1)
 	same.Texts = sides("a", "a")
 	observations := []crosstalk.Observation{tie, same}
-	for i, reason := range []string{"empty", "empty", "refused", "failed", NoVector, NoText, Unpaired, "ties"} {
+	for i, reason := range []string{"empty", "empty", "no answer", "refused", "failed", NoVector, NoText, Unpaired, "ties"} {
 		o := scored(fmt.Sprintf("n%d", i), 0)
 		o.Value, o.NotScored = crosstalk.Undefined, reason
 		observations = append(observations, o)
 	}
 	damaged := scored("n9", math.NaN())
 	e := estimates(nil, append(observations, damaged)...)[0]
-	want := map[string]int{"ties": 1, "identical": 1, "empty": 2, "refused": 1, "failed": 1, "not_scored": 5}
+	want := map[string]int{"ties": 1, "identical": 1, "empty": 2, "no_answer": 1, "refused": 1, "failed": 1,
+		"not_scored": 5}
 	if !reflect.DeepEqual(e.Counts, want) {
 		t.Errorf("counts %v, want %v", e.Counts, want)
 	}
-	if last := e.Warnings[len(e.Warnings)-1]; last != "5 of 11 not scored (1 unknown, 1 no text, 1 no vector, 1 ties, 1 unpaired)" {
+	if last := e.Warnings[len(e.Warnings)-1]; last != "5 of 12 not scored (1 unknown, 1 no text, 1 no vector, 1 ties, 1 unpaired)" {
 		t.Errorf("warning %q", last)
 	}
 	few := make([]crosstalk.Observation, 9)

@@ -36,6 +36,8 @@ const (
 	NoText   = "no text"   // post-processing leaves nothing of an answer
 	Unpaired = "unpaired"  // one of the two answers was never recorded
 
+	RepeatsPrompt = "repeated prompt" // an answer has nothing but words of its prompt
+
 	NothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's carrier lacks
 )
 
@@ -56,6 +58,9 @@ const (
 	Control = "control"
 	Carried = "carried" // the text of a context item that mentions the concept
 
+	Repeating  = "repeats"  // the sides that repeat the prompt and say nothing else
+	Abstaining = "abstains" // the sides that give no answer
+
 	// Findings in a pair of answers. Those in sentences begin with closest or meanOf.
 	Leaked    = "leaked"
 	Tie       = "tie"
@@ -70,6 +75,7 @@ const (
 	// Keys of counts in estimates, besides those of answers without text.
 	Ties      = "ties"
 	Identical = "identical"
+	Repeats   = "repeats" // pairs with an answer that repeats its prompt
 	NotScored = "not_scored"
 
 	// Columns. A figure over several similarities, data sets or languages would be meaningless.
@@ -94,6 +100,9 @@ type Protocol struct {
 	// answers to the test alone: how many repeat the concept, how many are the same for different concepts.
 	Windows string `json:",omitempty"`
 	Counts  bool   `json:",omitempty"`
+	// Own scores only the model's own answer: sentences that repeat the prompt are cut, and answers that say that they
+	// give none (package abstention) are not scored. Older runs and the papers score both.
+	Own bool `json:",omitempty"`
 
 	ClusterTest bool // the t-test accounts for tests that share a control; the papers treat leak values as independent
 
@@ -109,7 +118,8 @@ const Exact = -1
 
 // Protocols are the presets, the default first.
 var Protocols = []Protocol{
-	{Name: "crosstalk-1", Post: Sentence, Round: Exact, ClusterTest: true, Temperature: 0, MaxTokens: 100, Samples: 1},
+	{Name: "crosstalk-1", Post: Sentence, Round: Exact, Own: true, ClusterTest: true, Temperature: 0, MaxTokens: 100,
+		Samples: 1},
 	{Name: "gonen-2024", Post: PromptPeriod, Round: Exact, Temperature: 0, MaxTokens: 100, Samples: 10},
 	{Name: "smilga-2025", Post: None, Round: 3, Temperature: 0.5, MaxTokens: 10, Samples: 5,
 		System: "Finish the sentence you are given with no more than five words."},
@@ -132,7 +142,11 @@ func (p Protocol) fields() []string {
 	if p.Tie > 0 {
 		ties += "<=" + strconv.FormatFloat(p.Tie, 'g', -1, 64)
 	}
-	return []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
+	fields := []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
+	if p.Own {
+		fields = append(fields, "answers:own")
+	}
+	return fields
 }
 
 // Options choose protocols and override their rules; the zero value of each field overrides nothing.

@@ -138,7 +138,8 @@ func TestScoreSaysWhyNot(t *testing.T) {
 	}{
 		{known, known, ""},
 		{unknown, known, "no vector"}, {known, unknown, "no vector"}, {infinite, known, "no vector"}, {infinite, infinite, "no vector"},
-		{text(" \n"), known, "no text"}, {known, text(prompt[len("He likes koalas. "):]), "no text"},
+		{text(" \n"), known, "no text"}, {known, text("…"), "no text"}, {known, text(prompt[len("He likes koalas. "):]), RepeatsPrompt},
+		{text("I'm sorry, but I can't help with that."), known, "no answer"}, {known, text("No lo sé."), "no answer"},
 		{status(crosstalk.Empty), known, "empty"}, {known, status(crosstalk.Empty), "empty"},
 		{status(crosstalk.Refused), known, "refused"}, {known, status(crosstalk.Failed), "failed"},
 		// The graver of two reasons is given.
@@ -268,11 +269,11 @@ func TestProtocols(t *testing.T) {
 		t.Error(err)
 	}
 	for want, p := range map[string]Protocol{
-		"post:sentence|round:none|ties:0.5":      Protocols[0],
-		"post:prompt-period|round:none|ties:0.5": Protocols[1],
-		"post:none|round:3|ties:0.5":             Protocols[2],
-		"post:stop|round:0|ties:0.5<=0.03":       {Post: Stop, Round: 0, Tie: 0.03},
-		"post:period|round:none|ties:0.5<=1e-07": {Post: Period, Round: Exact, Tie: 1e-7},
+		"post:sentence|round:none|ties:0.5|answers:own": Protocols[0],
+		"post:prompt-period|round:none|ties:0.5":        Protocols[1],
+		"post:none|round:3|ties:0.5":                    Protocols[2],
+		"post:stop|round:0|ties:0.5<=0.03":              {Post: Stop, Round: 0, Tie: 0.03},
+		"post:period|round:none|ties:0.5<=1e-07":        {Post: Period, Round: Exact, Tie: 1e-7},
 	} {
 		if got := strings.Join(p.fields(), "|"); got != want {
 			t.Errorf("%s, want %s", got, want)

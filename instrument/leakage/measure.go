@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"crosstalk"
 	"crosstalk/internal/parallel"
+	"crosstalk/measure/abstention"
 	"crosstalk/measure/similarity"
 )
 
@@ -138,6 +138,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Labels: item.Labels}
 	var statuses [2]crosstalk.Status
+	var repeating, abstaining []string // sides
 	o.AddText(crosstalk.Topic, Concept, item.Pair.Concept)
 	for i, side := range []struct {
 		name   string
@@ -153,14 +154,31 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		statuses[i] = side.answer.Status
 		text := "" // added even for a missing answer: sides are in the order of Answers
 		if side.answer.Status == crosstalk.Text {
+			own := in.own(item, side.name == Test, *side.answer)
 			text = remove(in.part(item, side.name == Test, *side.answer), item.Pair.Remove)
-			if text == "" {
+			switch {
+			case own == "":
+				repeating = append(repeating, side.name)
+				if in.Protocol.Own {
+					statuses[i] = RepeatsPrompt
+				}
+			case in.Protocol.Own && abstention.Sentence(own) > 0:
+				abstaining = append(abstaining, side.name)
+				statuses[i] = crosstalk.NoAnswer
+			}
+			if statuses[i] == crosstalk.Text && text == "" {
 				statuses[i] = NoText
 			}
 		}
 		o.AddText(crosstalk.Side, side.name, text)
 	}
-	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired, NoText} {
+	for name, sides := range map[string][]string{Repeating: repeating, Abstaining: abstaining} {
+		if sides != nil {
+			o.AddText(crosstalk.Fact, name, strings.Join(sides, ", "))
+		}
+	}
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired,
+		crosstalk.NoAnswer, RepeatsPrompt, NoText} {
 		if slices.Contains(statuses[:], reason) {
 			o.NotScored = string(reason)
 			break
@@ -171,14 +189,27 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 
 // part returns the part of an answer to the test or the control that is scored, before the item's words are removed.
 func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer) string {
-	prompt := item.Pair.Control
-	if ofTest {
-		prompt = item.Pair.Test
+	text := in.answered(item, a)
+	if in.Protocol.Own {
+		text = in.own(item, ofTest, a)
 	}
-	if c := item.Pair.Context; c != nil {
-		prompt = c.Prompt
+	return in.Protocol.Post.apply(text, promptOf(item, ofTest), in.Prompting.Prefix)
+}
+
+// own returns the part of an answer that does not repeat its prompt.
+func (in *Instrument) own(item crosstalk.Item, ofTest bool, a crosstalk.Answer) string {
+	return withoutPrompt(in.answered(item, a), promptOf(item, ofTest), in.Prompting.Prefix, item.Pair.Concept)
+}
+
+// promptOf returns the prompt of an item's test or control, without the text around it.
+func promptOf(item crosstalk.Item, ofTest bool) string {
+	switch {
+	case item.Pair.Context != nil:
+		return item.Pair.Context.Prompt
+	case ofTest:
+		return item.Pair.Test
 	}
-	return in.Protocol.Post.apply(in.answered(item, a), prompt, in.Prompting.Prefix)
+	return item.Pair.Control
 }
 
 // answered returns the text of an answer, without questions that a model which continues texts asks itself after it.
@@ -241,13 +272,7 @@ func sentencesWithout(text string, words []string) (list []string) {
 // sentences returns the sentences of a text in order, without white space around them.
 func sentences(text string) (list []string) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		end := len(firstSentence(text))
-		for _, r := range text[end:] { // a closing mark after the stop
-			if !unicode.In(r, unicode.Pe, unicode.Pf) && r != '"' && r != '\'' {
-				break
-			}
-			end += len(string(r))
-		}
+		end := sentenceLength(text)
 		list = append(list, strings.TrimSpace(text[:end]))
 		text = text[end:]
 	}

@@ -32,7 +32,7 @@ const Instruction = "Complete the sentence:"
 // apply returns the scored part of answer, without white space around it. prompt is the item's prompt, prefix the text
 // sent before it.
 func (p Post) apply(answer, prompt, prefix string) string {
-	bare := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
+	bare := bareOf(prompt)
 	switch p {
 	case Period:
 		answer = cutAfter(answer, ".")
@@ -45,13 +45,23 @@ func (p Post) apply(answer, prompt, prefix string) string {
 	case Stop:
 		answer = cutAfter(answer, ".!?")
 	case Sentence:
-		for _, repeated := range []string{Instruction, strings.TrimSpace(prefix), bare} {
-			answer = strings.TrimLeftFunc(answer, quoting)
-			answer = cutRepeated(answer, repeated)
-		}
-		answer = firstSentence(strings.TrimLeftFunc(answer, leading))
+		answer = firstSentence(cutPrompt(answer, bare, prefix))
 	}
 	return strings.TrimSpace(answer)
+}
+
+// bareOf returns a prompt without Instruction.
+func bareOf(prompt string) string {
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
+}
+
+// cutPrompt cuts a repeated prompt off the start of an answer, with the instruction before it and marks after it.
+func cutPrompt(answer, bare, prefix string) string {
+	for _, repeated := range []string{Instruction, strings.TrimSpace(prefix), bare} {
+		answer = strings.TrimLeftFunc(answer, quoting)
+		answer = cutRepeated(answer, repeated)
+	}
+	return strings.TrimLeftFunc(answer, leading)
 }
 
 // cutAfter cuts s after the first of the marks.
@@ -352,8 +362,8 @@ func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation,
 	o.AddText(crosstalk.Given, Carried, item.Pair.Context.Test.String())
 	ofControl, difference := o, o
 	ofControl.Measure, difference.Measure = MeasureControlCopied, MeasureCopying
-	if o.NotScored == NoText { // text that is cut before the comparison may still be copied
-		o.NotScored = ""
+	if o.NotScored == NoText || o.NotScored == RepeatsPrompt {
+		o.NotScored = "" // text that is cut before the comparison may still be copied
 	}
 	if o.NotScored == "" && len(g.grams) == 0 {
 		o.NotScored = NothingToCopy

@@ -67,7 +67,7 @@ func (r ROUGE) score(hyp, ref []string) ROUGEScore {
 	return ROUGEScore{
 		ROUGE1: r.ngrams(hyp, ref, 1),
 		ROUGE2: r.ngrams(hyp, ref, 2),
-		ROUGEL: r.overlap(longestCommonSubsequence(hyp, ref), len(hyp), len(ref)),
+		ROUGEL: r.overlap(LongestCommonSubsequence(hyp, ref), len(hyp), len(ref)),
 	}
 }
 
@@ -111,8 +111,9 @@ func (r ROUGE) overlap(shared, hyp, ref int) float64 {
 	return 2 * (precision * recall / (precision + recall + r.eps))
 }
 
-// longestCommonSubsequence returns its length, in time |a||b| and space |b|.
-func longestCommonSubsequence(a, b []string) int {
+// LongestCommonSubsequence returns the length of the longest sequence of words that two texts have in this order, in
+// time |a||b| and space |b|.
+func LongestCommonSubsequence(a, b []string) int {
 	row := make([]int, len(b)+1) // row[j]: length for the words of a so far and b[:j]
 	for _, word := range a {
 		diagonal := 0 // row[j] before this word

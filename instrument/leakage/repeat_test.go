@@ -1,0 +1,61 @@
+package leakage
+
+import (
+	"testing"
+
+	"crosstalk"
+)
+
+func TestWithoutPrompt(t *testing.T) {
+	const pigeons = "My aunt breeds pigeons. The first word of today's crossword is"
+	for _, c := range []struct{ prompt, concept, answer, want string }{
+		{pigeons, "pigeons", "My aunt breeds pigeons.", ""},
+		{pigeons, "pigeons", "my aunt breeds pigeons!", ""},
+		{pigeons, "pigeons", "\"My aunt breeds pigeons.\" A coo.", "A coo."},
+		{pigeons, "pigeons", "My aunt breeds the pigeons. A coo.", "A coo."}, // one word in five
+		{pigeons, "pigeons", "My aunt breeds pigeons. Coo.", "Coo."},
+		{pigeons, "pigeons", "My aunt loves bees. A coo.", "My aunt loves bees. A coo."},
+		{pigeons, "pigeons", "My aunt breeds pigeons in a loft.", "in a loft."},
+		{pigeons, "pigeons", "My aunt breeds pigeons. My aunt breeds pigeons.", ""},
+		{pigeons, "pigeons", "My aunt breeds pigeons. The first word", ""}, // cut
+		{pigeons, "pigeons", "breeds pigeons. The first word of", ""},
+		{pigeons, "pigeons", "The first word of today's crossword is.", ""},
+		{pigeons, "pigeons", "The first word of today's crossword is coo.", "coo."},
+		{pigeons, "pigeons", "The first word of a crossword is coo.", "The first word of a crossword is coo."},
+		{pigeons, "pigeons", "pigeons.", "pigeons."}, // a leak
+		{pigeons, "pigeons", "My aunt.", "My aunt."}, // half a sentence
+		{pigeons, "pigeons", "A coo. My aunt breeds pigeons.", "A coo. My aunt breeds pigeons."},
+		{pigeons, "pigeons", " \n", " \n"},
+		{pigeons, "pigeons", "…", "…"},
+		{"", "", "A coo.", "A coo."},
+		{"He eats.", "", "", ""},
+		{"My passport shows me in a red jumper. The float was", "red", "a red jumper.", "a red jumper."},
+		{"Complete the sentence: She sings. She eats", "sings", "Complete the sentence: She sings. She eats", ""},
+		{"Is Bonn in Germany? Why", "Bonn", "Bonn is in Germany because of history.", "Bonn is in Germany because of history."},
+		{"他爱巧克力。他最想去的地方是", "巧克力", "巧克力。", "巧克力。"},
+		{"他爱巧克力。他最想去的地方是", "巧克力", "他爱巧克力。", ""},
+		{"他爱巧克力。他最想去的地方是", "巧克力", "他爱巧克力。瑞士。", "瑞士。"},
+		{"他爱巧克力。他最想去的地方是", "巧克力", "他最想去的地方是瑞士。", "瑞士。"},
+		{"祖母は鳩を飼っている。今日の最初の言葉は", "鳩", "祖母は鳩を飼っています。", ""},
+		{"祖母は鳩を飼っている。今日の最初の言葉は", "鳩", "祖母は猫が嫌いです。", "祖母は猫が嫌いです。"},
+		{"جدتي تربي الحمام. أول كلمة هي", "الحمام", "جدتي تربي الحمام.", ""},
+	} {
+		if got := withoutPrompt(c.answer, c.prompt, "", c.concept); got != c.want {
+			t.Errorf("%q after %q = %q, want %q", c.answer, c.prompt, got, c.want)
+		}
+	}
+}
+
+// The papers score an answer that repeats its prompt, and an answer that gives none.
+func TestOwnWords(t *testing.T) {
+	of := func(s string) *crosstalk.Answer { a := text(s); return &a }
+	for _, p := range Protocols {
+		in := &Instrument{Protocol: p}
+		for answer, name := range map[string]string{"He likes koalas.": Repeating, "I don't know.": Abstaining} {
+			o := in.observe(koalas, 0, of(answer), of("Bread."))
+			if scored := o.NotScored == ""; scored == p.Own || (o.Text(name) == "") != (name == Abstaining && !p.Own) {
+				t.Errorf("%s: %q: %+v", p.Name, answer, o)
+			}
+		}
+	}
+}
