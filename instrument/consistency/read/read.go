@@ -81,8 +81,8 @@ func lowered(labels []string) []label {
 // last mark or label: "no, actually yes", "yes or no". It contradicts another one wherever it is.
 //
 // A label of one letter resembles a word of the language ("A sentence ...") too much for first-word and cue-word: a
-// mark or another script must follow it. The tags of "<answer>yes</answer>" and one letter with a colon ("A: yes")
-// before the answer are cues.
+// mark or another script must follow it. The tags of "<answer>yes</answer>" are cues, and one letter with a colon before
+// a line ("A: yes") does not count.
 func Crosstalk1(answer string, labels []string) Reading {
 	found := lowered(labels)
 	text := unwrapped(pytext.Lower(answer), found)
@@ -120,12 +120,12 @@ func Crosstalk1(answer string, labels []string) Reading {
 }
 
 var (
-	answerTag   = lazyregexp.New(`\s*<(/?)(?:final[_ ]?)?(?:answer|label|choice)>\s*`)
-	letterColon = lazyregexp.New(`^\s*(\pL)\s*[:：]`)
+	answerTag   = lazyregexp.New(`\s*<(/?)(?:final|(?:final[_ ]?)?(?:answer|label|choice))>\s*`)
+	letterColon = lazyregexp.New(`(?m)^\s*(\pL)[ \t]*[:：]`)
 )
 
-// unwrapped replaces the tags around an answer by words of cues, and cuts a letter that announces it ("A: yes"), unless
-// that is a label.
+// unwrapped replaces the tags around an answer by words of cues, and cuts a letter that announces a line ("A: yes"),
+// unless that is a label.
 func unwrapped(text string, labels []label) string {
 	text = answerTag().ReplaceAllStringFunc(text, func(tag string) string {
 		if strings.Contains(tag, "/") {
@@ -133,11 +133,13 @@ func unwrapped(text string, labels []label) string {
 		}
 		return "\nanswer: "
 	})
-	m := letterColon().FindStringSubmatch(text)
-	if m == nil || slices.ContainsFunc(labels, func(l label) bool { return l.lower == m[1] }) {
-		return text
-	}
-	return text[len(m[0]):]
+	return letterColon().ReplaceAllStringFunc(text, func(announced string) string {
+		letter, _ := utf8.DecodeRuneInString(pytext.TrimSpace(announced))
+		if slices.ContainsFunc(labels, func(l label) bool { return l.lower == string(letter) }) {
+			return announced
+		}
+		return "\n"
+	})
 }
 
 // standsAlone reports whether a label stands alone between the text before it, from the last label, and after it.
@@ -162,7 +164,7 @@ func clauseEnd(r rune) bool { return mark(r) || r == '/' }
 var listNumber = lazyregexp.New(`^\s*\d+[.)]`)
 
 // negations are words for "not" before a label that is not the answer.
-var negations = lexicon.Set("not nicht kein pas non no não ne nem nu inte ikke ikkje niet nie не ні ekki ei " +
+var negations = lexicon.Set("not nor nicht kein noch pas ni no não ne nem nu inte ikke ikkje niet nie не ні ekki ei " +
 	"לא ليس नहीं değil bukan không")
 
 // A mention is a label as a whole word at text[start:end].

@@ -206,6 +206,8 @@ func TestCrosstalk1Rules(t *testing.T) {
 		{"<answer>yes</answer>", yesNo, Reading{"yes", "cue", High}},
 		{"They agree.\n<final_answer> No </final_answer>", yesNo, Reading{"no", "cue", High}},
 		{"A: yes", yesNo, Reading{"yes", "exact", Full}},
+		{"Q: same?\nA: no", yesNo, Reading{"no", "last", High}},
+		{"C. Neither A nor B.", letters, Reading{"c", "first", High}},
 		{"A: B", letters, Reading{"", "conflict", None}},
 		{"I would say yes", yesNo, Reading{"yes", "cue", High}},
 		{"Yes, they do. So the answer is no.", yesNo, Reading{"", "conflict", None}},
