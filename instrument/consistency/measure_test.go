@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -222,5 +223,35 @@ func TestCleaned(t *testing.T) {
 		if got := cleaned(c[0], c[1]); got != c[2] {
 			t.Errorf("%q for %q: %q, want %q", c[1], c[0], got, c[2])
 		}
+	}
+}
+
+// An answer that gives none is not scored, unless a label follows, a label of the task says so, or people read one.
+func TestAbstentions(t *testing.T) {
+	task := question()
+	for answer, want := range map[string]string{"I don't know.": "-", "I'm not sure. Yes.": "same", "I'm not sure. No idea either.": "-",
+		"No.": "different", "": ""} {
+		c := Read(Protocols[0], task, "en", answer)
+		if c.Abstains != (want == "-") || !c.Abstains && c.Class != want {
+			t.Errorf("%q: %+v, want %q", answer, c, want)
+		}
+		if c := Read(Protocols[1], task, "en", answer); c.Abstains {
+			t.Errorf("%q: %+v", answer, c)
+		}
+	}
+	task.Instructions["en"] = crosstalk.Instruction{Words: words("I don't know", "yes")}
+	if c := Read(Protocols[0], task, "en", "I don't know."); c.Class != "different" {
+		t.Errorf("%+v", c)
+	}
+	task = question()
+	task.Classes = nil
+	if c := Read(Protocols[0], task, "en", "I don't know. Yes."); !c.Abstains {
+		t.Errorf("%+v", c)
+	}
+	in := &Instrument{Protocol: Protocols[0], Tasks: []crosstalk.Task{question()},
+		Overrides: Overrides{{"same", "en", "I don't know."}: {Class: "same", Reviewer: "r"}}}
+	got, err := in.Score(context.Background(), nil, item("1", "same"), Answers{source: said("I don't know.")}, nil)
+	if err != nil || len(got) != 2 || got[0].NotScored != "no answer" || got[1].Value != 1 {
+		t.Errorf("%+v %v", got, err)
 	}
 }

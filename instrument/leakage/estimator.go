@@ -88,7 +88,7 @@ type sum struct {
 var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed),
 	crosstalk.Unanswering}
 
-// countsOf starts the counts of without and others, but not of answers that give none, which not all protocols look for.
+// countsOf starts the counts of without and others, but not of answers that give none: not all protocols look for them.
 func countsOf(others ...string) map[string]int {
 	counts := map[string]int{}
 	for _, name := range append(others, without...) {

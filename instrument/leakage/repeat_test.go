@@ -1,9 +1,11 @@
 package leakage
 
 import (
+	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/measure/similarity"
 )
 
 func TestWithoutPrompt(t *testing.T) {
@@ -22,8 +24,10 @@ func TestWithoutPrompt(t *testing.T) {
 		{pigeons, "pigeons", "The first word of today's crossword is.", ""},
 		{pigeons, "pigeons", "The first word of today's crossword is coo.", "coo."},
 		{pigeons, "pigeons", "The first word of a crossword is coo.", "The first word of a crossword is coo."},
-		{pigeons, "pigeons", "pigeons.", "pigeons."}, // a leak
-		{pigeons, "pigeons", "My aunt.", "My aunt."}, // half a sentence
+		{pigeons, "pigeons", "My aunt loves pigeons.", "My aunt loves pigeons."},
+		{pigeons, "pigeons", "The first.", "The first."}, // less than half of one sentence
+		{pigeons, "pigeons", "pigeons.", "pigeons."},     // a leak
+		{pigeons, "pigeons", "My aunt.", "My aunt."},     // half a sentence
 		{pigeons, "pigeons", "A coo. My aunt breeds pigeons.", "A coo. My aunt breeds pigeons."},
 		{pigeons, "pigeons", " \n", " \n"},
 		{pigeons, "pigeons", "…", "…"},
@@ -57,5 +61,38 @@ func TestOwnWords(t *testing.T) {
 				t.Errorf("%s: %q: %+v", p.Name, answer, o)
 			}
 		}
+	}
+}
+
+func TestOwnWordsEstimates(t *testing.T) {
+	repeating := text("He likes koalas.")
+	for _, p := range Protocols {
+		p.Counts = true
+		in := &Instrument{Protocol: p, Similarities: []similarity.Similarity{fake("a", map[string]float64{})}}
+		observations, err := in.Score(bg, koalas, 0, []crosstalk.Answer{repeating, text("I don't know."), text("Leaves.")},
+			[]crosstalk.Answer{text("Bread."), text("Bread."), text("Bread.")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range estimatesOf(p, nil, crosstalk.SuiteIDs{}, observations...) {
+			said := strings.Join(e.Warnings, "; ")
+			switch {
+			case e.Measure == Measure && (e.Counts[Repeats] != 1 || e.Counts[crosstalk.Unanswering] != int(share(p.Own)) ||
+				strings.Contains(said, "only repeats its prompt") == p.Own):
+				t.Errorf("%s: %+v", p.Name, e)
+			case e.Measure == MeasureRepeated && p.Own && e.Observations != 1: // neither the repetition nor the refusal
+				t.Errorf("%s: %+v", p.Name, e)
+			}
+		}
+	}
+	// What is cut can have been copied.
+	item := carried("Why does he work?", "He keeps noisy bees.", "He works.", "en")
+	in := &Instrument{Protocol: Protocols[0]}
+	got, err := in.Score(bg, item, 0, []crosstalk.Answer{text("Why does he work?")}, []crosstalk.Answer{text("Why?")})
+	if err != nil || !got[0].Value.Defined() || got[0].Text(Repeating) != Test {
+		t.Errorf("%+v %v", got, err)
+	}
+	if e := estimatesOf(Protocols[0], nil, crosstalk.SuiteIDs{}, got...)[0]; e.Counts[Repeats] != 0 {
+		t.Errorf("%+v", e)
 	}
 }

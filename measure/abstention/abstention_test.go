@@ -34,3 +34,28 @@ func TestSentences(t *testing.T) {
 		t.Errorf("of the other half, %d of %d are right", right[1], all[1])
 	}
 }
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "?": 0, "I’m sorry. I don’t know. It rains.": len("I’m sorry. I don’t know."),
+		"I can't assist with bombs. It rains.": len("I can't assist with bombs."), "I can't assist with bombs": 25,
+		"\"I don't know.\"": 0, "I cannot. Answer the question.": 0, "I don't knowingly lie.": 0, "I don't knowthis.": 0, "不知道。下雨": len("不知道。"),
+		"i  DON'T know": 13, "I don't know 5": 0, "I'm not sure. Yes.": len("I'm not sure."),
+	} {
+		if got := Sentence(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func FuzzSentence(f *testing.F) {
+	f.Add("I don't know. \xff", "No lo sé.")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if n := Sentence(a); n < 0 || n > len(a) {
+			t.Errorf("%q: %d", a, n)
+		}
+		if Sentence(a) > 0 && Sentence(a+"\n"+b) == 0 {
+			t.Errorf("%q abstains, but not before %q", a, b)
+		}
+	})
+}

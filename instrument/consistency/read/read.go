@@ -81,8 +81,8 @@ func lowered(labels []string) []label {
 // last mark or label: "no, actually yes", "yes or no". It contradicts another one wherever it is.
 //
 // A label of one letter resembles a word of the language ("A sentence ...") too much for first-word and cue-word: a
-// mark or another script must follow it. The tags of "<answer>yes</answer>" are cues, and one letter with a colon before
-// a line ("A: yes") does not count.
+// mark or another script must follow it. The tags of "<answer>yes</answer>" are cues, and one letter with a colon
+// before a line ("A: yes") does not count.
 func Crosstalk1(answer string, labels []string) Reading {
 	found := lowered(labels)
 	text := unwrapped(pytext.Lower(answer), found)
@@ -113,7 +113,8 @@ func Crosstalk1(answer string, labels []string) Reading {
 		}
 	}
 	delete(alone, best.Label)
-	if best.Rule == "conflict" || best.Label != "" && len(alone) > 0 || best.Rule == "quoted" && len(quotes) > 1 {
+	contradicted := best.Label != "" && len(alone) > 0 || best.Rule == "quoted" && len(quotes) > 1
+	if best.Rule == "conflict" || contradicted {
 		return Reading{Rule: "conflict"}
 	}
 	return best
@@ -146,20 +147,17 @@ func unwrapped(text string, labels []label) string {
 func standsAlone(before, after string) bool {
 	trimmed := strings.TrimLeftFunc(after, closing)
 	next, _ := utf8.DecodeRuneInString(trimmed)
-	if trimmed != "" && !clauseEnd(next) && !listNumber().MatchString(trimmed) {
+	if trimmed != "" && !mark(next) && !listNumber().MatchString(trimmed) {
 		return false
 	}
 	clause := before
-	if at := strings.LastIndexFunc(before, clauseEnd); at >= 0 {
+	if at := strings.LastIndexFunc(before, mark); at >= 0 {
 		_, size := utf8.DecodeRuneInString(before[at:])
 		clause = before[at+size:]
 	}
 	words := strings.FieldsFunc(clause, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) && r != '\'' })
 	return len(words) == 0 || len(words) == 1 && !negations[words[0]]
 }
-
-// clauseEnd reports whether r can separate a label from what is said about another.
-func clauseEnd(r rune) bool { return mark(r) || r == '/' }
 
 var listNumber = lazyregexp.New(`^\s*\d+[.)]`)
 

@@ -195,6 +195,8 @@ func TestCrosstalk1Rules(t *testing.T) {
 		{"no... actually yes", yesNo, Reading{"", "conflict", None}},
 		{"No doubt, yes.", yesNo, Reading{"", "conflict", None}},
 		{"Yes, no difference.", yesNo, Reading{"yes", "first", High}},
+		{"Yes, they say no.", yesNo, Reading{"yes", "first", High}},
+		{"是的确一样", shi, Reading{"", "unresolved", None}},
 		{"No, not yes.", yesNo, Reading{"no", "first", High}},
 		{"Ja, nein, vielleicht", jaNein, Reading{"", "conflict", None}},
 		{"The correct answer is \"A\" or \"B\".", letters, Reading{"", "conflict", None}},
