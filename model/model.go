@@ -28,6 +28,7 @@ type Options struct {
 	API      crosstalk.API       // replaces chat
 	KeyVar   string              // the environment variable with the key; replaces the preset's
 	KeyFile  string              // a file with the key, in place of a variable; read again when it changes
+	NoKey    bool                // the model is not asked: a missing key is no error
 	Header   []string            // NAME=VALUE or NAME=$VARIABLE, sent with every request; see ParseHeader
 	Families []Family            // the user's additions to what is known about models
 	Getenv   func(string) string // default os.Getenv
@@ -44,7 +45,7 @@ func (o Options) getenv(name string) string {
 }
 
 // Open returns the model with this name, provider:name, where name may contain colons and slashes. Provider is one
-// of Presets or of o.Others. It sends nothing, but a missing key is an error.
+// of Presets or of o.Others. It sends nothing, but a missing key is an error unless o.NoKey is set.
 func Open(name string, o Options) (crosstalk.Model, error) {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -134,7 +135,7 @@ func find(provider, model string, o Options) (p Preset, c endpoint.Config, err e
 	if o.KeyFile == "" {
 		c.Key = strings.TrimSpace(o.getenv(c.KeyVar))
 		needed := o.KeyVar != "" || !p.Local && p.own(o.BaseURL) && c.Header.Get(cmp.Or(p.KeyHeader, "Authorization")) == ""
-		if needed && c.Key == "" {
+		if needed && c.Key == "" && !o.NoKey {
 			return p, c, fmt.Errorf("%s is not set; it should be the API key of %s", variable(c.KeyVar), p.Name)
 		}
 	}

@@ -69,7 +69,8 @@ func TestErrors(t *testing.T) {
 	hot, models := []string{"0", "1"}, []string{"reference:leaky?rate=0.3", "reference:leaky?rate=0.6"}
 	sweep := func(s Sweep) Leakage {
 		s.Items = 2
-		return Leakage{Sweep: s, CountOnly: true}
+		s.CountOnly = true
+		return Leakage{Sweep: s}
 	}
 	var b strings.Builder
 	say := func(what any, s *Study, err error) {
@@ -279,7 +280,7 @@ func TestRound(t *testing.T) {
 
 // Items are drawn one by one, or those of a cluster together, each once.
 func TestShuffled(t *testing.T) {
-	s, err := Leakage{Sweep: Sweep{Items: 300}, CountOnly: true}.Open()
+	s, err := Leakage{Sweep: Sweep{Items: 300, CountOnly: true}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,6 @@ type Leakage struct {
 	Similarities []string `json:"similarities,omitempty"` // similarities.Open; nil: gloss
 	By           []string `json:"by,omitempty"`           // nil: leakage.By
 	ExecEnv      []string `json:"-"`                      // environment variables with keys that programs (exec:) may see
-	CountOnly    bool     `json:"-"`                      // open nothing for scoring: the study can count, not run
 
 	Columns  map[string]string  `json:"-"` // of recorded answers, as in recorded.Reading
 	FileName *recorded.FileName `json:"-"` // as in recorded.Reading
@@ -48,7 +47,7 @@ func (l Leakage) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
-		countOnly: l.CountOnly, settings: kept(&l)}
+		settings: kept(&l)}
 	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err

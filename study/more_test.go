@@ -154,7 +154,7 @@ func (f *failing) Write(b []byte) (int, error) {
 // A forecast that cannot be written is an error, whichever line it is.
 func TestForecastFails(t *testing.T) {
 	for _, temperatures := range [][]string{{"0"}, {"0", "1"}} {
-		s, err := Leakage{Sweep: Sweep{Items: 1, Temperatures: temperatures}, CountOnly: true}.Open()
+		s, err := Leakage{Sweep: Sweep{Items: 1, Temperatures: temperatures, CountOnly: true}}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}

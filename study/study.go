@@ -48,7 +48,7 @@ type Study struct {
 
 	families  []model.Family  // added by the user
 	settings  json.RawMessage // for the manifest; nil: answers were recorded
-	countOnly bool            // Leakage.CountOnly
+	countOnly bool            // Sweep.CountOnly
 	mu        sync.Mutex
 	changes   []string // described for people
 }

@@ -18,8 +18,8 @@ import (
 
 // A study that only counts opens nothing that scores, and scores nothing.
 func TestCount(t *testing.T) {
-	s, err := Leakage{Sweep: Sweep{Temperatures: []string{"0", "1"}, Samples: 2},
-		Similarities: []string{"exec:/no/such/program"}, CountOnly: true}.Open()
+	s, err := Leakage{Sweep: Sweep{Temperatures: []string{"0", "1"}, Samples: 2, CountOnly: true},
+		Similarities: []string{"exec:/no/such/program"}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ all, each request once                                   8        200           
 directory  runs/a
 `},
 	} {
-		s, err := Leakage{Sweep: Sweep{Temperatures: c.temperatures, Samples: 1, MaxTokens: 20, Items: 2},
-			CountOnly: true}.Open()
+		s, err := Leakage{Sweep: Sweep{Temperatures: c.temperatures, Samples: 1, MaxTokens: 20, Items: 2,
+			CountOnly: true}}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}

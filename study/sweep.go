@@ -43,6 +43,9 @@ type Sweep struct {
 	Zip     [][]string `json:"zip,omitempty"`
 	Samples int        `json:"samples,omitempty"` // answers to each prompt
 	Items   int        `json:"items,omitempty"`   // how many of the suite, drawn from all strata (suite.Part); 0: all
+
+	// CountOnly opens nothing for scoring, and models without their keys: the study can count, not run.
+	CountOnly bool `json:"-"`
 }
 
 // Condition is a point of the grid that a sweep spans, with the model to ask.
@@ -185,6 +188,7 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 		name, baseURL string
 		api           crosstalk.API
 	}
+	of.countOnly = s.CountOnly
 	models := map[opening]crosstalk.Model{}
 	openReference := func(spec string) (crosstalk.Model, error) {
 		return reference.Open(spec, of.Suite.Items.List(), of.Suite.Tasks...)
@@ -195,6 +199,7 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 		if models[by] == nil {
 			models[by], err = model.Open(by.name, model.Options{
 				BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
+				NoKey:  s.CountOnly,
 				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: openReference}})
 			if err != nil {
 				return nil, err

@@ -82,7 +82,7 @@ func (l *leakageFlags) add(c *cobra.Command) {
 }
 
 func (l *leakageFlags) study(r *runFlags) (*study.Study, error) {
-	l.Sweep, l.Suite, l.CountOnly = r.sweep, r.suite, r.dry
+	l.Sweep, l.Suite = r.sweep, r.suite
 	return l.split().Open()
 }
 

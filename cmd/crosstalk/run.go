@@ -93,6 +93,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error), meas
 		return err
 	}
 	collect(50) // a sixth less memory, a tenth more CPU time if answers arrive at once
+	r.sweep.CountOnly = r.dry
 	s, err := open()
 	if err != nil {
 		return err

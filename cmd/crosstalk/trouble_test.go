@@ -192,6 +192,11 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	p2 := start(t, nil, "run", "leakage", "--dry-run").expect(0)
+	for _, instrument := range []string{"leakage", "confusion", "consistency"} { // nothing is asked, so it needs no key
+		args := []string{"run", instrument, "--model", "openai:m"}
+		start(t, []string{"OPENAI_API_KEY="}, append(args, "--dry-run")...).expect(0)
+		start(t, []string{"OPENAI_API_KEY="}, args...).expect(2, "OPENAI_API_KEY is not set")
+	}
 	for _, d := range []string{dir, p.cmd.Dir, p2.cmd.Dir} {
 		if entries, err := os.ReadDir(d); err != nil || len(entries) != 0 {
 			t.Errorf("%s: %v, %v", d, entries, err)
