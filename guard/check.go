@@ -48,6 +48,10 @@ type check struct {
 	lines   []Span // lines entirely in another language
 	spans   []Span
 	excused []Span // in another language for a reason
+
+	// telling are the parts of lines in another language without the words at their ends that tell nothing, by the start
+	// of the line's span, where they are less than it.
+	telling map[int]prose.Span
 }
 
 // unit is judged as a whole: a block, or several short ones of the same kind.

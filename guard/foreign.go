@@ -31,7 +31,18 @@ func (c *check) foreignLine(b prose.Span, e words.Evidence) {
 	c.lines = append(c.lines, Span{Start: start, End: end})
 	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
 		if from, to := c.analysis.Foreign(start, end, endOdds); 2*(to-from) > end-start {
-			start, end = from, to
+			if c.tells(e.Language, start, from) {
+				start = from
+			}
+			if c.tells(e.Language, to, end) {
+				end = to
+			}
+			if from > start || to < end {
+				if c.telling == nil {
+					c.telling = map[int]prose.Span{}
+				}
+				c.telling[start] = prose.Span{Start: from, End: to}
+			}
 		}
 	}
 	if start < end {

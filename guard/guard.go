@@ -45,6 +45,12 @@ type Judgement struct {
 	Masked    []prose.Span `json:"masked"`               // parts that were not judged
 	Parts     []Part       `json:"-"`                    // the parts that were judged, in order of their first lines
 	Mix       Mix          `json:"-"`
+
+	// Runs are the offsets where runs of another language begin. A run has one or several spans without an excuse, with
+	// only words between them that both languages have.
+	Runs []int `json:"-"`
+
+	telling map[int]prose.Span // see check.telling
 }
 
 // A Level is how closely a text was judged, and so what a verdict of Right means.
@@ -99,7 +105,7 @@ type Checker struct {
 // Rules identifies everything besides the identifier that decides a verdict: the rules, the word models and the
 // threshold. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules, threshold := "guard-12+"+words.Name(), k.threshold()
+	rules, threshold := "guard-13+"+words.Name(), k.threshold()
 	if threshold == Warn {
 		return rules
 	}

@@ -198,7 +198,7 @@ func TestCheck(t *testing.T) {
 		{"de", "| Tag | Übung |\n|---|---|\n| Mo | Kniebeugen |\n| Mi | Rudern |", Right, "{name}[Mi]"},
 		{"ar", "| اللون | السعر |\n|---|---|\n| Graphite | 40 ريال |", Right, "{name}[Graphite]"},
 		{"fr", "Nom : Van den Berghe", Right, "{name}[Van den]"},
-		{"zh-CN", "入住须知：\n\n- Quiet hours start at 11 p.m.\n- 退房时间为中午十二点", Wrong, "en line[Quiet hours start at]"},
+		{"zh-CN", "入住须知：\n\n- Quiet hours start at 11 p.m.\n- 退房时间为中午十二点", Wrong, "en line[Quiet hours start at 11 p.m.]"},
 		// Regions are not judged.
 		{"pt-BR", "Telefone-nos já e bloqueamos o cartão no telemóvel.", Right, ""},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
@@ -89,6 +90,11 @@ func (c *check) result() Judgement {
 		}
 	}
 	j.Language = c.name(j.Language, 0, len(c.text))
+	for i, s := range c.spans {
+		if i == 0 || !c.joined(c.spans[i-1], s) {
+			j.Runs = append(j.Runs, s.Start)
+		}
+	}
 	j.Spans = append(append(j.Spans, c.spans...), c.excused...)
 	slices.SortFunc(j.Spans, byStart)
 	switch j.Judged = c.level(); {
@@ -115,6 +121,7 @@ func (c *check) result() Judgement {
 			j.Masked, end = append(j.Masked, m), m.End
 		}
 	}
+	j.telling = c.telling
 	j.Parts = c.parts()
 	j.Mix = c.mix(j.Parts)
 	return j
@@ -260,7 +267,8 @@ type Mix struct {
 	Words    int    // characters in Chinese and Japanese
 	Own      int    // words in the expected language
 	Switches int    // changes of language between successive words
-	First    string // language of the first line, as in Span; empty if no line's is known
+	First    string // language of most words of the first line, as in Span; empty if no line's is known
+	FirstOwn bool   // that is the expected language
 }
 
 func (c *check) parts() (parts []Part) {
@@ -300,26 +308,79 @@ func overlapping(spans []Span, start, end int) []Span {
 	return spans[from : from+n]
 }
 
+// joined reports whether two spans are one run of a language: no word between them tells the expected one.
+func (c *check) joined(a, b Span) bool {
+	return a.Language == b.Language && !c.tells(a.Language, a.End, b.Start)
+}
+
+// tells reports whether the words between two bytes are in the expected language rather than in another. Those in a
+// script that it does not use are not; without a model of it, all others are.
+func (c *check) tells(other string, start, end int) bool {
+	written := c.analysis.Written(start, end)
+	return written != nil &&
+		(!words.Supports(c.want.base) || c.analysis.Ratio(baseOf(other), written...) <= lineRight)
+}
+
+// baseOf returns the language of a tag in a span.
+func baseOf(tag string) string {
+	base, _, _ := strings.Cut(tag, "-")
+	return base
+}
+
+// foreignIn returns the runs of other languages in a line, without excuse, in order. A wrong line may have a clause in
+// the expected language. Words at the ends of the line that tell nothing belong to the run beside them.
+func (c *check) foreignIn(l prose.Span) (runs []Span) {
+	for _, s := range overlapping(c.spans, l.Start, l.End) {
+		parts := []prose.Span{{Start: s.Start, End: s.End}}
+		if s.Kind == Line && c.byWords(s.Language) {
+			parts = c.analysis.Runs(s.Start, s.End, 0)
+		}
+		for _, p := range parts {
+			run := s
+			run.Start, run.End = p.Start, p.End
+			if n := len(runs); n > 0 && c.joined(runs[n-1], run) {
+				runs[n-1].End = run.End
+				continue
+			}
+			runs = append(runs, run)
+		}
+	}
+	if n := len(runs); n > 0 {
+		if first := &runs[0]; !c.tells(first.Language, l.Start, first.Start) {
+			first.Start = min(l.Start, first.Start)
+		}
+		if last := &runs[n-1]; !c.tells(last.Language, last.End, l.End) {
+			last.End = max(l.End, last.End)
+		}
+	}
+	return runs
+}
+
+// byWords reports whether the words of a line in another language can be told from those of the expected one.
+func (c *check) byWords(language string) bool {
+	base := baseOf(language)
+	return words.Supports(c.want.base) && words.Supports(base) && !han(base) && !han(c.want.base)
+}
+
 func (c *check) mix(parts []Part) (m Mix) {
 	var lines []prose.Span
-	right := map[int]bool{} // by the start of a line
+	told := map[int]bool{} // lines in a known language, by start
 	for _, p := range parts {
 		for _, l := range p.Lines {
 			lines = append(lines, l)
-			right[l.Start] = p.Verdict == Right
-		}
-		if m.First == "" {
-			m.First = p.Language
+			told[l.Start] = p.Verdict != CannotTell
 		}
 	}
 	slices.SortFunc(lines, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
 	before := ""
+	line := map[string]int{} // words of a line, by language
 	add := func(from, to int, language string) {
 		n := c.analysis.Count(from, to)
 		if n == 0 {
 			return
 		}
 		m.Words += n
+		line[language] += n
 		if language == c.want.base {
 			m.Own += n
 		}
@@ -330,7 +391,7 @@ func (c *check) mix(parts []Part) (m Mix) {
 	}
 	for _, l := range lines {
 		own := func(from, to int) {
-			if !right[l.Start] {
+			if !told[l.Start] {
 				return
 			}
 			for _, x := range overlapping(c.excused, from, to) {
@@ -343,12 +404,24 @@ func (c *check) mix(parts []Part) (m Mix) {
 			add(from, to, c.want.base)
 		}
 		at := l.Start
-		for _, s := range overlapping(c.spans, l.Start, l.End) {
+		for _, s := range c.foreignIn(l) {
 			own(at, s.Start)
 			add(s.Start, s.End, s.Language)
 			at = s.End
 		}
 		own(at, l.End)
+		if m.First == "" && told[l.Start] {
+			for language, n := range line {
+				if n > line[m.First] || n == line[m.First] && language < m.First {
+					m.First = language
+				}
+			}
+			m.FirstOwn = m.First == c.want.base
+			if m.FirstOwn {
+				m.First = c.want.name
+			}
+		}
+		clear(line)
 	}
 	return m
 }

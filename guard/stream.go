@@ -120,8 +120,13 @@ func (s *Stream) look(all string) (alarms []Span) {
 		least = max(least, s.from+breakAt(all[s.from:]))
 	}
 	for _, span := range j.Spans {
+		telling := span
+		if part, less := j.telling[span.Start]; less && span.Kind == Line {
+			telling.Start, telling.End = part.Start, part.End
+		}
+		telling.Start, telling.End = telling.Start+s.from, telling.End+s.from
 		span.Start, span.End = span.Start+s.from, span.End+s.from
-		if span.Excuse == "" && span.Start >= least && s.certain(all, span) {
+		if span.Excuse == "" && span.Start >= least && s.certain(all, telling) {
 			s.alarmed = span.End
 			alarms = append(alarms, span)
 		}

@@ -309,7 +309,8 @@ func (c Confusion) demonstrations(s *suite.Suite, l labeller) (shown confusion.D
 	return shown, shown.Name, nil
 }
 
-// formats returns the settings of prompts. demonstrations names what is shown; "": the suite's, in the expected language.
+// formats returns the settings of prompts. demonstrations names what is shown; "": nothing, or the suite's in the
+// expected language.
 func (c Confusion) formats(demonstrations string) (all axes) {
 	add := func(name string, values []string) {
 		all.add(name, values, func(c *Condition, i int) {

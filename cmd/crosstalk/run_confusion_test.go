@@ -170,8 +170,8 @@ func TestConfusionSweeps(t *testing.T) {
 	}
 }
 
-// What --shots shows on the wire, in chats and in the template: in other languages than the answer's, in the answer's, or
-// as a file in the form of the published one says.
+// What --shots shows on the wire, in chats and in the template: in other languages than the answer's, in the answer's,
+// or as a file in the form of the published one says.
 func TestDemonstrations(t *testing.T) {
 	t.Parallel()
 	file, items := confusionSuite(t)

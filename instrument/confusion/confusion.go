@@ -224,6 +224,7 @@ type Rules struct {
 	Identifier string // its name
 	Words      string // the name of the English list
 	Candidates int    `json:",omitempty"` // candidates requested at each token; 0: none
+	Points     int    `json:",omitempty"` // version of the rule for confusion points, if there are candidates; 0: 1
 	Shown      string `json:",omitempty"` // demonstrations, unless they are in the expected language
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
 	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol uses guard
@@ -235,6 +236,9 @@ func (in *Instrument) Rules() Rules {
 		Candidates: in.Prompting.Logprobs, Shown: in.Demonstrations.Name}
 	if in.Part == Reasoning {
 		r.Part = Reasoning
+	}
+	if r.Candidates > 0 {
+		r.Points = 2
 	}
 	if in.Protocol.Prose {
 		r.Judge = guard.Checker{Threshold: in.Protocol.Risk}.Rules()
@@ -273,6 +277,9 @@ func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crossta
 		fields = append(fields, "harmonic:source")
 	}
 	if isUncertainty(measure) {
+		if r.Points > 0 {
+			fields = append(fields, fmt.Sprintf("points:%d", r.Points))
+		}
 		fields = append(fields, fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
 		if r.PerToken {
 			fields = append(fields, "mean:tokens")

@@ -45,10 +45,10 @@ func InOtherLanguages(all map[string][]crosstalk.Demonstration, targets []string
 	return of
 }
 
-// Draw draws for a target language from demonstrations by their language, so that they show the task and not the language
-// to answer in (Marchisio et al. 2024, footnote 21): one of each other language, then the next of each. The order of the
-// languages depends on the target alone. Before cross-lingual prompts, the questions are the cross-lingual ones, and
-// demonstrations without one are left out. languages are those of the demonstrations.
+// Draw draws for a target language from demonstrations by their language, so that they show the task and not the
+// language to answer in (Marchisio et al. 2024, footnote 21): one of each other language, then the next of each. The
+// order of the languages depends on the target alone. Before cross-lingual prompts, the questions are the cross-lingual
+// ones, and demonstrations without one are left out. languages are those of the demonstrations.
 func Draw(all map[string][]crosstalk.Demonstration, target string,
 	crosslingual bool) (shown []crosstalk.Demonstration, languages []string) {
 	others := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(language string) bool { return language == target })

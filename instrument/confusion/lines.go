@@ -148,6 +148,13 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 			c.words = l.appendWrong(c.words, words, isWrong)
 		}
 	}
+	own := scriptsOf(expected)
+	for i, word := range c.words {
+		if i == 0 || strings.ContainsFunc(answer[c.words[i-1].End:word.Start],
+			func(r rune) bool { return unicode.IsLetter(r) && unicode.In(r, own...) }) {
+			c.points = append(c.points, word.Start)
+		}
+	}
 	return c
 }
 
@@ -211,6 +218,9 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 		return c, NoLanguage
 	}
 	c.mix = j.Mix
+	for _, at := range j.Runs {
+		c.points = append(c.points, start+at)
+	}
 	at := place{text: answer}
 	for _, m := range j.Masked {
 		span := at.span(start+m.Start, start+m.End)
@@ -236,14 +246,10 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 	}
 	var right []int // starts of lines in the right language
 	at = place{text: answer}
-	first := math.MaxInt
 	for _, p := range j.Parts {
 		if p.Verdict == guard.CannotTell {
 			c.unclear += len(p.Lines)
 			continue
-		}
-		if p.Lines[0].Start < first {
-			first, c.firstRight = p.Lines[0].Start, p.Verdict == guard.Right
 		}
 		if margin := p.P - in.Protocol.Threshold; c.lines == 0 || margin < c.margin {
 			c.margin, c.marginLine = margin, 1+strings.Count(answer[:start+p.Lines[0].Start], "\n")

@@ -308,7 +308,7 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 		o.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
 	case FirstLine:
 		o.Value = 0
-		if c.firstRight {
+		if c.mix.FirstOwn {
 			o.Value = 1
 		}
 		o.AddText(crosstalk.Fact, firstLanguage, c.mix.First)
@@ -327,13 +327,13 @@ type checked struct {
 	wrong   []crosstalk.Span // wrong lines
 	runs    []int            // indexes in wrong where a run of lines identified as the same language begins
 	words   []crosstalk.Span // wrong words, of lines that are not wrong
+	points  []int            // where runs of wrong words begin: see begins
 	masked  []crosstalk.Span // parts not judged
 
 	margin     float64 // least distance of a line's probability from the threshold
 	marginLine int
 
-	mix        guard.Mix
-	firstRight bool
+	mix guard.Mix
 }
 
 // told reports whether the answer can be judged right or wrong.

@@ -202,7 +202,8 @@ func TestBefore(t *testing.T) {
 	}{
 		{"turns", turns, crosstalk.PromptConfig{Prefix: "P: "}, Format{}, []crosstalk.Message{turns[0], turns[1], of("user", "P: Wie?")}, ""},
 		{"a system message", turns, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S"), turns[0], turns[1], of("user", "Wie?")}, ""},
-		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: Demonstrations{Monolingual: shown}},
+		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{},
+			Format{Shots: 1, Demonstrations: Demonstrations{Monolingual: shown}},
 			[]crosstalk.Message{of("system", "T"), of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
 		{"demonstrations", turns, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: Demonstrations{Monolingual: shown}},
 			[]crosstalk.Message{of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},

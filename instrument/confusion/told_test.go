@@ -168,10 +168,6 @@ func TestStrip(t *testing.T) {
 			t.Errorf("%q %v: %q; want %q", c.token, c.bytes, got, c.want)
 		}
 	}
-	c := checked{words: []crosstalk.Span{{Start: 0, End: 1}, {Start: 4, End: 5}, {Start: 8, End: 9}}}
-	if got := c.begins("ru", "a - b 7 c"); !slices.Equal(got, []int{0, 8}) {
-		t.Errorf("confusions begin at %v", got)
-	}
 }
 
 // Candidates with nearly all of the probability need no warning; answers that have no checked line are counted under

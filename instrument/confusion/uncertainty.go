@@ -21,7 +21,9 @@ import (
 
 // begins returns the offsets in the answer at which its confusions begin, in order. A confusion is a run of wrong lines
 // identified as one language, with no right line among them, or, in an answer without wrong lines, a run of wrong words
-// with no other letters or digits between them.
+// with no word of the expected language among them. Words that both languages have do not end it
+// (guard.Judgement.Runs); nor, where lists tell wrong words, do words without a letter of the expected language's
+// script.
 func (c checked) begins(expected, answer string) (at []int) {
 	for _, i := range c.runs {
 		at = append(at, foreignFrom(expected, c.wrong[i], answer))
@@ -29,15 +31,8 @@ func (c checked) begins(expected, answer string) (at []int) {
 	if len(c.wrong) > 0 {
 		return at
 	}
-	for i, word := range c.words {
-		if i == 0 || strings.ContainsFunc(answer[c.words[i-1].End:word.Start], isWordRune) {
-			at = append(at, word.Start)
-		}
-	}
-	return at
+	return c.points
 }
-
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // foreignFrom returns the offset at which a wrong line leaves the expected language. If the identified language shares
 // no script with the expected one, that is the first letter not in the expected language's script: a line may begin in

@@ -216,6 +216,8 @@ func TestBegins(t *testing.T) {
 		{"scripts in common", "zh", "ja 図書館で本を読む", []string{"ja 図書"}},
 		{"Korean in Chinese", "zh", "ko 中文中文中文中文 한국어", []string{"ko 中"}},
 		{"words", "ru", "ru (about) people ты with 1", []string{"about) ", "with 1"}},
+		{"words with one that no list has", "zh", "zh 中文中文 about the 3 people 中文", []string{"about the"}},
+		{"words with one of the expected script", "ja", "ja 日本 about の people", []string{"about", "people"}},
 		{"words after a wrong line", "ru", "ru 1 2 3 people\nen 1 2 3 4", []string{"en 1 2"}},
 		{"letters of another script", "fr", "fr 1 2 слово 3", []string{"слово 3"}},
 	} {

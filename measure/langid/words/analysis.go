@@ -234,13 +234,13 @@ func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 	return e
 }
 
-// Ratio returns the LogRatio of Weigh for a given language, however rare: 0 if none of the words could be in it.
+// Ratio returns the LogRatio of Weigh for a given language, however rare: 0 if no word is evidence.
 func (a *Analysis) Ratio(language string, parts ...prose.Span) float64 {
 	_, all, sums := a.sumUp(priors, parts)
 	if l, ok := stateOf[language]; ok && !math.IsNaN(sums[l]) {
 		return all + sums[l]
 	}
-	return 0
+	return all
 }
 
 // sumUp adds up the words of parts. all is their evidence for a language in none of their scripts; sums are the
@@ -314,6 +314,31 @@ func (a *Analysis) Suspect(start, end int, floor float64) bool {
 		}
 	}
 	return false
+}
+
+// Written returns the words between two bytes in the script of the expected language.
+func (a *Analysis) Written(start, end int) (found []prose.Span) {
+	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		if t := &a.tokens[i]; t.script == a.script {
+			found = append(found, prose.Span{Start: t.start, End: t.end})
+		}
+	}
+	return found
+}
+
+// Runs returns the runs of words between two bytes that have log odds of at least floor.
+func (a *Analysis) Runs(start, end int, floor float64) (runs []prose.Span) {
+	least, open := math.Exp(floor), false
+	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		in := a.cells[i].odds >= least
+		if in && open {
+			runs[len(runs)-1].End = a.tokens[i].end
+		} else if in {
+			runs = append(runs, prose.Span{Start: a.tokens[i].start, End: a.tokens[i].end})
+		}
+		open = in
+	}
+	return runs
 }
 
 // Foreign returns the part between two bytes without the words at its ends whose log odds are below floor; the whole
