@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -224,14 +223,21 @@ func TestCommandsOfPages(t *testing.T) {
 	if body := get(s, page).Body.String(); !strings.Contains(body, "<code>crosstalk report "+path+"</code>") {
 		t.Error(body)
 	}
+	open := filepath.Join("runs", "open")
+	d, err := run.Create(open, run.Recorded("consistency", "suite@1", "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
 	for approved, want := range map[string]bool{"false": true, "true": false} {
-		file := filepath.Join(path, study.InstructionsFile)
+		file := filepath.Join(open, study.InstructionsFile)
 		text := "instructions:\n- {task: same, sense: en>de, model: m, approved: " + approved + "}\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if waits := strings.Contains(fmt.Sprint(study.Waiting(path)), "1 rewritten instructions need a review: in "+file); waits != want {
-			t.Errorf("approved: %s: %v", approved, study.Waiting(path))
+		body := get(newServer(t, "runs", Options{}), "/runs/"+idOf("open")).Body.String()
+		if strings.Contains(body, "1 rewritten instructions need a review: in "+file) != want {
+			t.Errorf("approved: %s: %s", approved, body)
 		}
 	}
 }
