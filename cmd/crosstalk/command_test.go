@@ -143,6 +143,16 @@ func until(t *testing.T, what string, condition func() bool) {
 	}
 }
 
+// settings are the arguments that name a file with these lines.
+func settings(t *testing.T, lines ...string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--config", file}
+}
+
 // runLeakage are the arguments of a run over a suite against a server.
 func runLeakage(s *testserver.Server, suite, out string, more ...string) []string {
 	return append([]string{"run", "leakage", "--model", "compatible:m", "--base-url", s.URL + "/v1", "--suite", suite, "--out", out, "--format", "json"}, more...)

@@ -94,7 +94,7 @@ func compareCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "html", To: &html,
 			Help: "a file for the page that shows two runs side by side, with the answers that changed"},
-		{Name: "adjust", To: &options.Adjust,
+		{Name: "adjust", To: &options.Adjust, InFile: true,
 			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
 		{Name: "pair", To: &options.Pairs, Whole: true,
 			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
@@ -252,7 +252,7 @@ func gateCommand() *cobra.Command {
 			Help: "with --no-worse-than: the run may not be better by more than the margin either (equivalence)"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
-		{Name: "max-unchecked", To: &g.unchecked,
+		{Name: "max-unchecked", To: &g.unchecked, InFile: true,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
 		{Name: "junit", To: &g.reports.JUnit, Help: "write the checks to this file as JUnit XML"},
 	})

@@ -10,10 +10,48 @@ import (
 	"testing"
 
 	"crosstalk/internal/config"
+	"crosstalk/internal/golden"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// The manual lists the settings that only files have, as they are declared; -update writes the list.
+func TestManualKeys(t *testing.T) {
+	const page = "../../docs/config.md"
+	commands, about := map[string][]string{}, map[string]string{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		for f := range flagsOf(c) {
+			if config.InFile(f) {
+				_, help := pflag.UnquoteUsage(f)
+				if _, standard := config.Described(f); standard != "" && standard != "false" {
+					help += " (default " + standard + ")"
+				}
+				commands[f.Name] = append(commands[f.Name], "`"+strings.TrimPrefix(c.CommandPath(), "crosstalk ")+"`")
+				about[f.Name] = strings.NewReplacer("|", "\\|", "--check: ", "").Replace(help)
+			}
+		}
+	}
+	walk(rootCommand())
+	table := "| key | of | |\n| --- | --- | --- |\n"
+	for _, key := range slices.Sorted(maps.Keys(commands)) {
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", key, strings.Join(commands[key], ", "), about[key])
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "names those that it has.\n\n")
+	_, after, ends := strings.Cut(rest, "## Shells\n")
+	if !found || !ends {
+		t.Fatal("no list of keys in " + page)
+	}
+	golden.Check(t, page, before+"names those that it has.\n\n"+table+"\n## Shells\n"+after)
+}
 
 // tried is a flag with values, as written on the command line and in a file.
 type tried struct {

@@ -333,7 +333,7 @@ func Compare(format string, paths []string, t *pivot.Table, by []string, o compa
 			return r, crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", name)
 		case "holm", "bh":
 			return r, crosstalk.BadOption("with",
-				" %s: p-values of differences are adjusted already: use --with p and --adjust", name)
+				" %s: p-values of differences are adjusted already: use --with p and adjust", name)
 		}
 	}
 	if err := t.Complete(); err != nil {

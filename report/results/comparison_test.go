@@ -293,8 +293,8 @@ func TestRefusedTables(t *testing.T) {
 		{table("csv", pivot.Table{Rows: rows.Rows, Spread: []string{"a"}}, compare.Options{}), "spread is of tables for people: --format csv has every difference"},
 		{table("table", rows, compare.Options{Groups: true}), pivot.ErrTwoGroupings.Error()},
 		{table("table", pivot.Table{Rows: rows.Rows, Beside: []string{pivot.Change}}, compare.Options{}), "with change: figures of a comparison are changes themselves"},
-		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and --adjust"},
+		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and adjust"},
+		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and adjust"},
 		{beside("p"), "nowhere is not a run directory: expected one written by 'crosstalk run'"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
