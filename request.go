@@ -71,6 +71,17 @@ func (d Decoding) Limit() int {
 	return d.MaxTokens + d.ReasoningTokens
 }
 
+// Choices returns how many texts the server produces for an answer, such as the beams of a search. Usage counts all.
+func (d Decoding) Choices() int {
+	switch n := d.Extra["n"].(type) {
+	case int:
+		return max(1, n)
+	case float64: // as JSON is read
+		return max(1, int(n))
+	}
+	return 1
+}
+
 // Request is everything that is sent to a model. API decides which one of Messages, Prompt and Input is set.
 type Request struct {
 	API      API       `json:"api"`

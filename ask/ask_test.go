@@ -325,6 +325,8 @@ func TestWorst(t *testing.T) {
 		{chat, crosstalk.Usage{Prompt: 1 + 2 + 4 + 11 + 4}},
 		{crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 5, Extra: map[string]any{"max_completion_tokens": 900.0}}},
 			crosstalk.Usage{Prompt: 1, Completion: 900}},
+		{crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 5, Extra: map[string]any{"n": 4}}},
+			crosstalk.Usage{Prompt: 1, Completion: 20}},
 	} {
 		if got := ask.Worst(c.req); got != c.want {
 			t.Errorf("%+v: %+v; want %+v", c.req, got, c.want)

@@ -73,6 +73,7 @@ func Worst(req crosstalk.Request) crosstalk.Usage {
 			worst.Completion = int(n)
 		}
 	}
+	worst.Completion *= req.Decoding.Choices()
 	return worst
 }
 

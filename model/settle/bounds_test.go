@@ -88,12 +88,20 @@ func TestVisibleTokens(t *testing.T) {
 // thoughts that were switched off.
 func TestMissing(t *testing.T) {
 	off := crosstalk.Request{Logprobs: 1, Decoding: crosstalk.Decoding{MaxTokens: 1, Reasoning: crosstalk.ReasoningOff}}
+	beams := func(n any) crosstalk.Request {
+		return crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 40, Extra: map[string]any{"n": n}}}
+	}
 	for _, c := range []struct {
 		name string
 		req  crosstalk.Request
 		got  Received
 		want []string
 	}{
+		{"all of four beams are counted", beams(4), Received{Text: "a", Usage: crosstalk.Usage{Completion: 164}}, nil},
+		{"four beams, read from JSON", beams(4.0), Received{Text: "a", Usage: crosstalk.Usage{Completion: 164}}, nil},
+		{"four beams and one token", beams(4), Received{Text: "a", Usage: crosstalk.Usage{Completion: 165}},
+			[]string{"max_tokens"}},
+		{"no beam", beams(0), Received{Text: "a", Usage: crosstalk.Usage{Completion: 42}}, []string{"max_tokens"}},
 		{"an empty answer", off, Received{}, nil},
 		{"a refusal", off, Received{Text: "no", Refusal: "no"}, nil},
 		{"a text as wanted", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 2}}, nil},

@@ -52,7 +52,8 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	if req.Logprobs > 0 && len(a.Logprobs) == 0 && a.Status == crosstalk.Text {
 		a.Missing = append(a.Missing, crosstalk.ParamLogprobs)
 	}
-	if limit := req.Decoding.Limit(); limit > 0 && a.Usage.Completion-a.Usage.Reasoning > limit+endToken {
+	limit, used := req.Decoding.Limit(), a.Usage.Completion-a.Usage.Reasoning
+	if limit > 0 && used > req.Decoding.Choices()*(limit+endToken) {
 		a.Missing = append(a.Missing, crosstalk.ParamMaxTokens)
 	}
 	if req.Decoding.Reasoning == crosstalk.ReasoningOff && thought {
