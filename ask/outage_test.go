@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -344,4 +345,68 @@ func TestLongRetryAfter(t *testing.T) {
 			t.Errorf("%+v after %v", got, time.Since(l.start))
 		}
 	})
+}
+
+// Asks that fail while later ones are answered are to blame themselves: when only they are left, each uses up its own
+// retries, and the server is not down.
+func TestBadRequestsAreNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &model{answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+			if req.Sample >= 1000 {
+				return crosstalk.Answer{}, outages["500"](ctx)
+			}
+			return text("yes"), wait(ctx, time.Second)
+		}}
+		s := ask.NewSession(&ask.Memory{}, ask.Options{})
+		asker := s.For(m)
+		askAll(t.Context(), asker, 1) // it works
+		start := time.Now()
+		var bad sync.WaitGroup
+		for i := range 6 {
+			bad.Go(func() {
+				a, err := asker.Ask(t.Context(), request(1000+i))
+				if err != nil || a.Status != crosstalk.Failed || a.Attempts != 9 {
+					t.Errorf("%d: %+v, %v", i, a, err)
+				}
+			})
+		}
+		synctest.Wait()
+		askAll(t.Context(), asker, 50)
+		time.Sleep(20 * time.Second)
+		for _, w := range s.Stats().Waits {
+			t.Errorf("waits: %+v", w)
+		}
+		bad.Wait()
+		if took := time.Since(start); took > 2*time.Minute {
+			t.Errorf("%v", took)
+		}
+	})
+}
+
+// An ask fails for nothing that it cannot have caused: a gateway without its server, a limit of the rate, nobody there.
+func TestInnocentAsk(t *testing.T) {
+	for name, how := range map[string]error{
+		"502": &crosstalk.AskError{Status: 502}, "429": &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 429},
+		"nobody": &crosstalk.AskError{Err: unreachable}, "500": &crosstalk.AskError{Status: 500},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLog()
+			m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+				if l.enter(req); req.Sample > 0 && time.Since(l.start) < 5*time.Minute {
+					return crosstalk.Answer{}, how
+				}
+				return text("yes"), nil
+			}}
+			asker := ask.NewSession(&ask.Memory{}, ask.Options{Retries: 2}).For(m)
+			asker.Ask(t.Context(), request(0))
+			a, err := asker.Ask(t.Context(), request(1))
+			want := crosstalk.Text
+			if name == "500" {
+				want = crosstalk.Failed
+			}
+			if err != nil || a.Status != want {
+				t.Errorf("%s: %+v, %v", name, a, err)
+			}
+		})
+	}
 }
