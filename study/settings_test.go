@@ -47,7 +47,7 @@ func TestFromRun(t *testing.T) {
 		"leakage": &Leakage{Sweep: Sweep{Items: 9, Samples: 2, Prefixes: []string{"none of us: ", "", "none"}, Seed: &seed,
 			Temperatures: []string{"default", "0.50", "1"}, Zip: [][]string{{"temperature", "prefix"}}},
 			Options: leakage.Options{Protocols: []string{"gonen-2024"}}},
-		"confusion": &Confusion{Languages: []string{"ko", "de"}, Logprobs: 5, Positions: []string{"start"}, Shots: []int{0, 2},
+		"confusion": &Confusion{Languages: []string{"ko", "de"}, Logprobs: 5, Positions: []string{"start"}, Shots: []int{0, 2}, Shown: InExpected,
 			Templates: []string{"qa"}, Beams: []int{1}, Options: confusion.Options{Protocols: []string{"crosstalk-1", "lcb-paper"}},
 			Sweep: Sweep{Models: confused, Items: 10, Systems: []string{"none", "", "@me, \"you\"\n"}, Temperatures: []string{"0", "1"},
 				TopPs: []string{"default"}, Params: []string{"top_k=5", "word=a b", "list=[1]", "word=c", "list=[2]"}, MaxTokens: 7}},

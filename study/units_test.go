@@ -126,7 +126,9 @@ func TestMissingItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := view.View{Groups: []view.Group{two}}
+	other := two
+	other.Name, other.Values = "Other", []string{"es"}
+	groups := view.View{Groups: []view.Group{other, two}}
 	only := view.View{Only: []view.Choice{{Column: "kind", Values: []string{"k"}}, {Column: "pair", Values: []string{"en>de"}}}}
 	for _, c := range []struct {
 		of   run.Manifest
