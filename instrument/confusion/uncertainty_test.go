@@ -193,7 +193,7 @@ func TestDistribution(t *testing.T) {
 			t.Errorf("%s: entropy %v", test.want, o[3].Value)
 		}
 		estimates := sumUp(in, slices.Values(o), nil)
-		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|top:2|"+test.want+"|"+test.topP+"|v") {
+		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|points:2|top:2|"+test.want+"|"+test.topP+"|v") {
 			t.Errorf("%s: the signature is %s", test.want, e.Signature)
 		}
 	}

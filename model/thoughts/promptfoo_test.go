@@ -26,7 +26,7 @@ func TestPromptfoo(t *testing.T) {
 	for _, output := range []string{
 		"Thinking: One.\n\nTwo.\n\nHallo.",
 		"Thinking: Hallo.",
-		"Thinking: A letter.\n\nHallo,\nSignature: ____\n\nBob", // no signature of Anthropic's
+		"Thinking: A letter.\n\nHallo,\nSignature: Robert\n\nBob", // no signature of Anthropic's
 	} {
 		if answer, reasoning, ok := Promptfoo(output); ok || answer != output || reasoning != "" {
 			t.Errorf("%q: %q, %q, %v; it cannot be told", output, answer, reasoning, ok)
