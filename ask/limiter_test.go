@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"crosstalk"
 )
 
 // A server nearby gets one request at first, one on the internet 32; none gets more than the user allows.
@@ -136,4 +138,61 @@ func TestLimiter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 	}
+}
+
+// The attempt while a server is down is alone: its failure says nothing about how much the server can take.
+func TestProbesKeepTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEndpoint("", t.Context(), Options{Concurrency: 16, Patience: time.Hour, Backoff: time.Second})
+		over := &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 503}
+		for _, probe := range []bool{true, false} {
+			time.Sleep(time.Second)
+			e.slow(&trial{began: time.Now(), probe: probe}, over)
+			if want := map[bool]int{true: 16, false: 8}[probe]; e.limit.limit != want {
+				t.Errorf("probe %v: %d; want %d", probe, e.limit.limit, want)
+			}
+		}
+	})
+}
+
+// Nothing begins at a server that is down, or asks to wait, but the one probe; a probe that shows nothing is followed
+// by a pause. A server that limits the rate of requests is not down.
+func TestDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fresh := func() *endpoint {
+			return newEndpoint("", t.Context(), Options{Concurrency: 16, Patience: time.Hour, Backoff: time.Second})
+		}
+		for name, set := range map[string]func(*endpoint){
+			"down":  func(e *endpoint) { e.down = true },
+			"waits": func(e *endpoint) { e.resume = time.Now().Add(time.Minute) },
+		} {
+			e := fresh()
+			if set(e); e.begin(&trial{}) || !e.begin(&trial{probe: true}) {
+				t.Errorf("%s: an attempt begins, or the probe does not", name)
+			}
+		}
+		for status, down := range map[int]bool{429: false, 500: true} {
+			e := fresh()
+			for range 2 {
+				for _, ask := range []*trial{{began: time.Now()}, {began: time.Now()}} {
+					e.failed(ask, &crosstalk.AskError{Status: status})
+				}
+			}
+			if e.down != down {
+				t.Errorf("%d: down %v", status, e.down)
+			}
+			if !down {
+				if e.failed(&trial{began: time.Now()}, &crosstalk.AskError{Status: 500}); e.down {
+					t.Error("down after one failure")
+				}
+				continue
+			}
+			time.Sleep(time.Minute)
+			probe := &trial{probe: true}
+			e.inFlight, e.trying = 1, true
+			if e.release(probe); probe.probe || e.trying || time.Until(e.next) != time.Second {
+				t.Errorf("%+v, trying %v, the next in %v", probe, e.trying, time.Until(e.next))
+			}
+		}
+	})
 }
