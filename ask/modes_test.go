@@ -12,7 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	providers "crosstalk/model"
 )
 

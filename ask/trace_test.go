@@ -16,7 +16,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // trace records events with their times. Events at the same time are one line, in alphabetical order, and so are

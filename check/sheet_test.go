@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/recorded"
 
 	"github.com/rogpeppe/go-internal/txtar"

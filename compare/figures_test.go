@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // All fields of comparisons, for many kinds of data, and plans of stated studies. -update writes testdata/figures.txt

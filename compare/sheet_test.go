@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // measured is a run as instruments leave them: three models under two settings, two measures and their harmonic mean,

@@ -14,7 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/compare"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )

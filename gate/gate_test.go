@@ -10,7 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 )
 

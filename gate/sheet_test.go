@@ -13,7 +13,7 @@ import (
 
 	"crosstalk/ask"
 	"crosstalk/compare"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )

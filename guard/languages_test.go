@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // forms are the places of other words in a text: its words come before and after them.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )

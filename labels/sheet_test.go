@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // Agreement and corrected figures of labels are, to the digit, what they were when simulations had confirmed them. With

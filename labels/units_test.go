@@ -14,7 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // odd is an observation of a measure, with texts by role: "side answer=...".

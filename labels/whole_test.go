@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // madeRun writes a finished run of these observations.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // batchModel opens a model behind one of the batch APIs.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 func ptr[T any](v T) *T { return &v }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 func opened2(t *testing.T, s *testserver.Server, name string, api crosstalk.API) crosstalk.Model {

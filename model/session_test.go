@@ -11,7 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // Whatever a server does between, each ask ends as text, and the server has

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 
 	"github.com/xuri/excelize/v2"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )

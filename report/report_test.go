@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // estimates has what a table can meet: several conditions, groups, undefined

@@ -11,7 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // Tables with all that one can have, and with as little as one can have, in every layout.

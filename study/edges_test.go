@@ -16,7 +16,7 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
 	"crosstalk/run/view"
 )

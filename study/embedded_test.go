@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/suite"
 )
 

@@ -13,7 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/consistency/review"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
 	"crosstalk/run/shard"
 	"crosstalk/run/view"

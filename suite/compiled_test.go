@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // The compiled suites are those of the embedded files, to the last field.

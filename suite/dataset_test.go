@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/suite/datasets"
 )
 

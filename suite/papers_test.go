@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/suite/datasets"
 
 	"github.com/xuri/excelize/v2"

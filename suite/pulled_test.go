@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/suite/datasets"
 )
 

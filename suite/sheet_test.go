@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // Suites with every key, and with every likely mistake: their items, and what Check and Limits say of them.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 )
 
 func write(t testing.TB, name, content string) string {

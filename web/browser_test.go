@@ -11,7 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/browser"
+	"crosstalk/internal/testing/browser"
 	"crosstalk/run"
 
 	"github.com/chromedp/chromedp"

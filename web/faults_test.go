@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/labels"
 	"crosstalk/run"
 	"crosstalk/run/shard"

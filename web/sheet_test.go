@@ -16,7 +16,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
 	"crosstalk/web/index"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // An acceptance in batches looks after each, and sends no more of them than it needs: the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // An acceptance sends the new model the bytes that the baseline's run sent, without a flag that says so.

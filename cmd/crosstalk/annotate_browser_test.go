@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/browser"
+	"crosstalk/internal/testing/browser"
 	"crosstalk/labels"
 
 	"github.com/chromedp/chromedp"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/golden"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/suite"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"crosstalk/ask/journal"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/model/reference"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"crosstalk/ask/journal"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // A test binary that is started with this variable is the command. What can be

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

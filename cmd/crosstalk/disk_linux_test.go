@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // A disk that is full in the middle of a run: a clear error, and with room

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/model/reference"
 	"crosstalk/suite"
 )

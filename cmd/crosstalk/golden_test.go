@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 )
 
 // The Leak-Rates of gloss on the answers of Smilga (2025), in percent. n is the number of tests that gloss can

@@ -12,7 +12,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/gate"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // A grid of 4 temperatures x 2 models x 2 similarities in one run, which is

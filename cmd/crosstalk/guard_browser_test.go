@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"crosstalk/guard/server"
-	"crosstalk/internal/browser"
+	"crosstalk/internal/testing/browser"
 )
 
 // The guard's page can be used by everyone, in both widths and colours, and loads nothing from elsewhere.

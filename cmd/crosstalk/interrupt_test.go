@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // counting is a server that counts the answers it begins.

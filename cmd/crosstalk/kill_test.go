@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // kills is how often a test kills the command: more often than usual if

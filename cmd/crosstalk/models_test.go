@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"crosstalk/internal/hubtest"
+	"crosstalk/internal/testing/hubtest"
 )
 
 func TestInterruptedPull(t *testing.T) {

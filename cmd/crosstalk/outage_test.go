@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // An outage in the middle of a run fails none of them, and the

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
-	"crosstalk/internal/multisense"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/golden"
+	"crosstalk/internal/testing/multisense"
+	"crosstalk/internal/testing/shared"
 )
 
 const papersPage = "../../docs/papers.md"

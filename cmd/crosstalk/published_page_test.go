@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
 	"crosstalk/internal/ordered"
+	"crosstalk/internal/testing/golden"
 )
 
 // publishedTable is the page's table of all published numbers.

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/golden"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/suite"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/browser"
+	"crosstalk/internal/testing/browser"
 
 	"github.com/chromedp/chromedp"
 )

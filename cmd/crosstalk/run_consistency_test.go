@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/model/reference"
 	"crosstalk/suite"
 )

@@ -9,7 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/model/reference"
 	"crosstalk/run"
 	"crosstalk/suite"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 )
 
 // A cellName is the place of a figure in the tables that the authors' script prints.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/multisense"
+	"crosstalk/internal/testing/multisense"
 )
 
 // TestScoreConsistencyTables scores the authors' answers as recorded ones and

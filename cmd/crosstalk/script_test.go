@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/hubtest"
-	"crosstalk/internal/randmodel"
-	"crosstalk/internal/shared"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/hubtest"
+	"crosstalk/internal/testing/randmodel"
+	"crosstalk/internal/testing/shared"
+	"crosstalk/internal/testing/testserver"
 
 	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/browser"
-	"crosstalk/internal/multisense"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/browser"
+	"crosstalk/internal/testing/multisense"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/web"
 
 	"github.com/chromedp/chromedp"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/run/shard"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 )
 
 // Vectors of an endpoint are asked for once, like answers, and scored again

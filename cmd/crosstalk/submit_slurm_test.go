@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/shared"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/shared"
+	"crosstalk/internal/testing/testserver"
 )
 
 // A job array on a real Slurm, two tasks at a time, with some killed,

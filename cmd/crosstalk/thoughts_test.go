@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/run"
 	"crosstalk/suite"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 
 	"github.com/ncruces/go-sqlite3"
 )

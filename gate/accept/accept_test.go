@@ -17,7 +17,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/gate"
 	"crosstalk/instrument/confusion"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"crosstalk/ask"
-	"crosstalk/internal/testserver"
+	"crosstalk/internal/testing/testserver"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 )

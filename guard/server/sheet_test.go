@@ -14,7 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/guard"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 
 	"golang.org/x/sync/semaphore"
 )

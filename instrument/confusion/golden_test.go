@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
 	"crosstalk/recorded"

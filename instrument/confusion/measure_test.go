@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/asktest"
+	"crosstalk/internal/testing/asktest"
 )
 
 // listener is an Asker that answers all with one text and keeps the requests.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // Every observation and figure of a few answers, by every protocol, with log probabilities, and of reasoning.

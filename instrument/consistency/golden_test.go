@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/multisense"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/multisense"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/similarity"
 )
 

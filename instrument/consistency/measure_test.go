@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/asktest"
+	"crosstalk/internal/testing/asktest"
 )
 
 // translator answers rewriting asks from a list, and questions with yes in

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/asktest"
+	"crosstalk/internal/testing/asktest"
 	"crosstalk/measure/similarity"
 )
 

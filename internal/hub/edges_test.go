@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"crosstalk/internal/fetch"
-	"crosstalk/internal/hubtest"
+	"crosstalk/internal/testing/hubtest"
 )
 
 // same compares the whole text of an error, in which the server, the cache and the commit have short names.

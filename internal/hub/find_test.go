@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/hubtest"
+	"crosstalk/internal/testing/hubtest"
 )
 
 // write writes files below a folder.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"crosstalk/internal/fetch"
-	"crosstalk/internal/hubtest"
+	"crosstalk/internal/testing/hubtest"
 )
 
 const tiny = "some-lab/tiny"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/randmodel"
+	"crosstalk/internal/testing/randmodel"
 	"crosstalk/measure/encoder/internal/kernel"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 )
 
 // Tolerances of the reference values (float64 arithmetic, rounded once).

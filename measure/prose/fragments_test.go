@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // TestFragments compares how each line of testdata/fragments.txt is masked, alone, within a line and within a word,

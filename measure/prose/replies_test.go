@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // TestReplies compares what is masked in replies of assistants, and in their lines in other forms, with

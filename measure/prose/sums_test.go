@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // pieces are what texts are made of: whatever begins, ends or is part of something that is masked.

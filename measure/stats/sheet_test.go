@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // sheet prints figures, one line for each call, with nine digits.

@@ -1,7 +1,7 @@
 package translation
 
 import (
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"math"
 	"slices"
 	"strings"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/segment"
 )
 

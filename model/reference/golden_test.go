@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // What the reference models say, to the last draw: figures of documentation and of calibration rest on it.

@@ -9,7 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // Columns of numbers and of texts, with gaps; and answers that differ in one thing from the first. See testdata/edges.txt; -update writes it anew.

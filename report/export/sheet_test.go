@@ -13,7 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/labels"
 	"crosstalk/run/view"
 )

@@ -9,7 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/labels"
 	"crosstalk/report/plot"
 	"crosstalk/run"

@@ -11,7 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )

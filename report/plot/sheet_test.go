@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/labels"
 
 	"gonum.org/v1/plot/vg"

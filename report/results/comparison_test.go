@@ -12,7 +12,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/compare"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
 	"crosstalk/study"

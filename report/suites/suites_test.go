@@ -13,7 +13,7 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/suite"
 
 	"github.com/rogpeppe/go-internal/txtar"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/run/shard"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"crosstalk/internal/browser"
+	"crosstalk/internal/testing/browser"
 
 	"github.com/chromedp/chromedp"
 )

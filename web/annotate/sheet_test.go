@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/labels"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/pytext"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 )
 
 // expected is a text's ids by the Rust library; Why tells why other tokenizers disagree, where they do.

@@ -3,7 +3,7 @@ package fasttext
 import (
 	"bufio"
 	"bytes"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"encoding/json"
 	"errors"
 	"fmt"

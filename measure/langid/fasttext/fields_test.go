@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // field is a number or a text of a model's file.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/segmenttest"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/pytext"
 	"crosstalk/measure/segment"
-	"crosstalk/measure/segment/internal/segmenttest"
 )
 
 func words(text string) []string { return segment.Words(Segmenter{}, text) }

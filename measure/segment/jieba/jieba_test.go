@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/segmenttest"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/segment"
-	"crosstalk/measure/segment/internal/segmenttest"
 )
 
 func words(text string) []string { return segment.Words(Segmenter{}, text) }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"crosstalk/internal/randmodel"
+	"crosstalk/internal/testing/randmodel"
 	"crosstalk/measure/similarity"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"crosstalk/measure/similarity"
 )
 

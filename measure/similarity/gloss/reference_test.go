@@ -1,7 +1,7 @@
 package gloss
 
 import (
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 	"os"
 	"strings"
 	"testing"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"crosstalk/internal/gloss/lexicon"
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 )
 
 // How texts are read, with the weights of their entries, and how similar each is to others, to the last digit: scores

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/randmodel"
+	"crosstalk/internal/testing/randmodel"
 	"crosstalk/measure/similarity"
 )
 

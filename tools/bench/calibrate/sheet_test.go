@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/golden"
+	"crosstalk/internal/testing/golden"
 	"crosstalk/measure/stats"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
+	"crosstalk/internal/testing/shared"
 
 	"github.com/goccy/go-yaml"
 )
