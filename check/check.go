@@ -251,7 +251,7 @@ func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict,
 
 // log reads answers as `crosstalk score confusion` does.
 func (o Options) log(out *writer, path string, batches map[string][]string) error {
-	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, ExpectFlag: "language", Batches: batches}
+	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, Batches: batches}
 	r.Identify = func(...string) string { return "" } // guard.Request does, by the system messages as well
 	r = o.suited(r, path)
 	r.Note = o.Note

@@ -33,7 +33,7 @@ func TestGuessedColumns(t *testing.T) {
 	for _, expect := range []string{ExpectUser, ExpectPrompt} {
 		r := Reading{Expect: expect, Identify: func(...string) string { return "fr" }}
 		if _, err := collect(r.Confusion(write(t, "a.csv", "completion\nx\n"))); err == nil || !strings.Contains(err.Error(), `has no column "prompt"`) {
-			t.Errorf("--expect %s: %v", expect, err)
+			t.Errorf("--language %s: %v", expect, err)
 		}
 	}
 }

@@ -177,7 +177,7 @@ func CheckExpect(expect string) error {
 		return nil
 	}
 	if _, _, err := LanguageOf(expect); err != nil {
-		return crosstalk.BadOption("expect", " is %q; expected user, prompt or a language, such as en or pt-BR",
+		return crosstalk.BadOption("language", " is %q; expected user, prompt or a language, such as en or pt-BR",
 			cmp.Or(expect, "''"))
 	}
 	return nil

@@ -68,7 +68,7 @@ func TestIsChat(t *testing.T) {
 
 func TestCheckExpect(t *testing.T) {
 	for expect, want := range map[string]string{"": "", "user": "", "prompt": "", "de": "", "zh-Hant": "",
-		"x": "expect is \"x\"; expected user, prompt or a language, such as en or pt-BR"} {
+		"x": "language is \"x\"; expected user, prompt or a language, such as en or pt-BR"} {
 		if err := CheckExpect(expect); (err != nil) != (want != "") || err != nil && !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v", expect, err)
 		}

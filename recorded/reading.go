@@ -17,10 +17,9 @@ import (
 
 // Reading specifies how to read files of answers. The zero value reads files with our own column names.
 type Reading struct {
-	Columns    map[string]string // the file's names by ours; one with dots is a path in nested JSON: metadata.locale
-	FileName   *FileName         // the columns in the names of files; nil: none
-	Expect     string            // the language of answers: BCP 47, ExpectUser, ExpectPrompt; "": in the column language
-	ExpectFlag string            // the name of the flag that sets Expect, for messages; "": expect
+	Columns  map[string]string // the file's names by ours; one with dots is a path in nested JSON: metadata.locale
+	FileName *FileName         // the columns in the names of files; nil: none
+	Expect   string            // the language of answers: BCP 47, ExpectUser, ExpectPrompt; "": in the column language
 
 	// Identify returns the tag of the language that the answer to a user's messages, oldest first, should be in, "" if
 	// that is unclear. ExpectUser and ExpectPrompt need it.

@@ -392,12 +392,10 @@ func (r Reading) remedy(row table.Row, columns map[string]string, of layout, our
 	}
 	name := "name it with --column " + ours + "=NAME"
 	switch {
-	case ours == "language" && r.ExpectFlag != "":
-		name += fmt.Sprintf(", or say what to expect: --%[1]s user or a language, as in --%[1]s en", r.ExpectFlag)
 	case ours == "language":
-		name += ", or say what to expect: --expect user, --expect prompt or a language, as in --expect en"
+		name += ", or say what to expect: --language user or a language, as in --language en"
 	case ours == "prompt":
-		name += "; --" + cmp.Or(r.ExpectFlag, "expect") + " " + r.Expect + " takes the language from it"
+		name += "; --language " + r.Expect + " takes the language from it"
 	}
 	return expected + list(row, columns) + "; " + name
 }

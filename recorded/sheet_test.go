@@ -52,8 +52,6 @@ func TestSheet(t *testing.T) {
 			switch {
 			case ours == "expect":
 				r.Expect = theirs
-			case ours == "flag":
-				r.ExpectFlag = theirs
 			case ours == "name":
 				if r.FileName, err = ParseFileName(theirs); err != nil {
 					t.Fatal(err)

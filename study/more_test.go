@@ -113,7 +113,7 @@ func TestMoreErrors(t *testing.T) {
 		want string
 	}{
 		{func() (*Study, error) { return Confusion{Words: "x"}.Recorded([]string{"replies.csv"}, "") }, "words has no effect"},
-		{func() (*Study, error) { return Confusion{Expect: "x y"}.Recorded([]string{"replies.csv"}, "") }, "expect"},
+		{func() (*Study, error) { return Confusion{Expect: "x y"}.Recorded([]string{"replies.csv"}, "") }, "language"},
 		{func() (*Study, error) { return Confusion{Identifier: "x.bin"}.Recorded([]string{"replies.csv"}, "") }, "open x.bin: "},
 		{func() (*Study, error) {
 			return Consistency{Options: consistency.Options{Protocols: []string{"x"}}}.Recorded(nil, "", "tasks.yaml")

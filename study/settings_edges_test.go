@@ -164,7 +164,7 @@ func TestRecordedConfusionRefuses(t *testing.T) {
 		}
 	}
 	var bad *crosstalk.OptionError
-	if _, err := (Confusion{Expect: "moon"}).Recorded(nil, ""); !errors.As(err, &bad) || bad.Option != "expect" {
+	if _, err := (Confusion{Expect: "moon"}).Recorded(nil, ""); !errors.As(err, &bad) || bad.Option != "language" {
 		t.Errorf("%v", err)
 	}
 }

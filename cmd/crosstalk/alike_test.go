@@ -19,9 +19,9 @@ func TestAcceptSendsTheSame(t *testing.T) {
 		"only none":      {"--system", "none", "--prefix", "none"},
 		"no system":      {"--system", "", "--temperature", "default"},
 		"marks":          {"--system", "@@all, \"you\"\nand me", "--param", "word=low", "--param", "list=[1,\"b\"]", "--seed", "-4"},
-		"shots":          append(settings(t, "template: qa", "demonstrations: expected"),
+		"shots": append(settings(t, "template: qa", "demonstrations: expected"),
 			"--shots", "2", "--position", "start", "--reasoning", "low", "--top-p", "0.5"),
-		"completions":    {"--shots", "1", "--api", "completions", "--max-tokens", "9"},
+		"completions": {"--shots", "1", "--api", "completions", "--max-tokens", "9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -157,7 +157,7 @@ func (f *confusionFlags) addRun(c *cobra.Command) {
 }
 
 func (f *confusionFlags) addScore(c *cobra.Command) {
-	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect,
+	config.Declare(c, often, []config.Flag{{Name: "language", To: &f.Expect,
 		Help: "the language that answers should be in: user (the user's, if the messages tell it), " +
 			"prompt (the language of all that the user wrote), or a language such as en (default: the column language)"}})
 	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites",

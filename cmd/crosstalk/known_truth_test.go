@@ -84,13 +84,13 @@ func TestKnownTruth(t *testing.T) {
 		}
 		return short
 	}
-	for _, expect := range [][]string{{"--expect", "user"}, nil} {
+	for _, expect := range [][]string{{"--language", "user"}, nil} {
 		out := call(0, append([]string{"score", "confusion", file, "-m", "prod", "-q"}, expect...)...)
 		if !strings.Contains(out, "39 of 500 answers are wholly or partly in another language: 7.8 % (") {
 			t.Errorf("%v: %s", expect, out)
 		}
 	}
-	call(0, "score", "confusion", file, "--expect", "user", "-m", "prod", "-q", "--out", run)
+	call(0, "score", "confusion", file, "--language", "user", "-m", "prod", "-q", "--out", run)
 	rows, err := csv.NewReader(strings.NewReader(call(0, "report", run, "--answers", "faults", "--format", "csv"))).ReadAll()
 	if err != nil || len(rows) != 40 {
 		t.Fatalf("%d rows, %v", len(rows), err)

@@ -65,7 +65,7 @@ func TestUserLanguage(t *testing.T) {
 	told(t, "check", checked, want)
 
 	run := filepath.Join(t.TempDir(), "run")
-	if code := execute([]string{"score", "confusion", file, "--expect", "user", "--out", run}, io.Discard, &stderr); code != 0 {
+	if code := execute([]string{"score", "confusion", file, "--language", "user", "--out", run}, io.Discard, &stderr); code != 0 {
 		t.Fatalf("score: exit code %d\n%s", code, stderr.String())
 	}
 	told(t, "score", scoredLanguages(t, run), want)
