@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/prose"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 )
 
 // A Stream judges a text while it arrives. It is not safe for concurrent use.

@@ -11,8 +11,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/visible"
+	"crosstalk/measure/thoughts"
 	"crosstalk/model/endpoint"
-	"crosstalk/model/thoughts"
 )
 
 // Findings of Check about a parameter.

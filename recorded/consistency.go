@@ -8,7 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/table"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 )
 
 // Consistency is an answer to one form of a task's item.

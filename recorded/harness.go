@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"crosstalk/internal/table"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 
 	"github.com/klauspost/compress/zstd"
 )

@@ -12,7 +12,7 @@ import (
 
 	"crosstalk/internal/nearest"
 	"crosstalk/internal/table"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 )
 
 // Reading specifies how to read files of answers. The zero value reads files with our own column names.

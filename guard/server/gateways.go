@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/guard"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 )
 
 // Paths of gateways.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/model/thoughts"
+	"crosstalk/measure/thoughts"
 )
 
 // Received is a server's response, as far as its API tells.
