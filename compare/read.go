@@ -14,21 +14,22 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/measure/stats"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/study"
 )
 
 // Open reads the figures of finished runs, grouped by columns; if by is nil, as they were measured. Observations are
 // read only when they are compared.
 func Open(paths, by []string) ([]Run, error) {
-	by, err := study.ParseBy(by)
+	by, err := figures.ParseBy(by)
 	if err != nil {
 		return nil, err
 	}
-	return OpenFigures(paths, study.Figures{By: by})
+	return OpenFigures(paths, figures.Set{By: by})
 }
 
 // OpenFigures reads these figures of finished runs, with their observations.
-func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
+func OpenFigures(paths []string, figures figures.Set) ([]Run, error) {
 	names := run.Names(paths)
 	runs := make([]Run, len(paths))
 	for i, path := range paths {

@@ -275,7 +275,7 @@ func TestHistoryFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r := parse(t, "lpr>=50% where language=ko")
-	got := r.missing(figures(), []crosstalk.Estimate{figure("lpr", .5, columns{"language": "de"}), figure("lpr", .5, columns{}),
+	got := r.missing(estimates(), []crosstalk.Estimate{figure("lpr", .5, columns{"language": "de"}), figure("lpr", .5, columns{}),
 		figure("lpr", .5, columns{"language": crosstalk.All})})
 	if got != "not measured: no figure has language ko; the run has de" {
 		t.Error(got)

@@ -51,9 +51,9 @@ func check(t *testing.T, require string, interval bool, estimates ...crosstalk.E
 	return checks
 }
 
-// figures are those of two models in two languages, and one of a model that
+// estimates are those of two models in two languages, and one of a model that
 // answered nothing.
-func figures() []crosstalk.Estimate {
+func estimates() []crosstalk.Estimate {
 	nothing := figure("wpr", 0, columns{"model": "a", "language": "ko"})
 	nothing.Value, nothing.Interval, nothing.Counts = crosstalk.Undefined, nil, map[string]int{"empty": 3, "line_error": 97}
 	return []crosstalk.Estimate{
@@ -89,7 +89,7 @@ func TestBounds(t *testing.T) {
 		{"lpr>=50% where language=xx", false, 0, []string{"not measured: no figure has language xx; the run has de, ko"}},
 		{"lpr>=50% by source", false, 0, []string{"not measured: no figure has source"}},
 	} {
-		checks := check(t, c.require, c.interval, figures()...)
+		checks := check(t, c.require, c.interval, estimates()...)
 		passed, failed := 0, []string{}
 		for _, check := range checks {
 			if check.Passed {

@@ -12,7 +12,7 @@ import (
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 	"crosstalk/run"
-	"crosstalk/study"
+	"crosstalk/run/figures"
 )
 
 // Rules are the requirements on a run.
@@ -66,7 +66,7 @@ func (r Rules) Check(path string) (Verdict, error) {
 			return verdict, err
 		}
 	}
-	verdict.Names, err = study.Names(path)
+	verdict.Names, err = figures.Names(path)
 	return verdict, err
 }
 
@@ -92,14 +92,14 @@ func uncovered(manifest run.Manifest, requirement string, where []Match, checks 
 
 func (r Rules) checkBounds(path string, manifest run.Manifest) (checks []Check, err error) {
 	var requirements []Requirement
-	var sets []study.Figures
+	var sets []figures.Set
 	for _, text := range r.Require {
 		requirement, err := Parse(text)
 		if err != nil {
 			return nil, crosstalk.BadOption("require", ": %w", err)
 		}
 		requirements = append(requirements, requirement)
-		sets = append(sets, study.Figures{By: append([]string{}, requirement.Columns()...)})
+		sets = append(sets, figures.Set{By: append([]string{}, requirement.Columns()...)})
 	}
 	if len(requirements) == 0 {
 		return nil, nil
@@ -110,11 +110,11 @@ func (r Rules) checkBounds(path string, manifest run.Manifest) (checks []Check, 
 		}
 		return checks, err
 	}
-	grouped, err := study.FiguresOf(path, nil, sets...)
+	grouped, err := figures.Of(path, nil, sets...)
 	if err != nil {
-		var unknown *study.ColumnError
+		var unknown *figures.ColumnError
 		if errors.As(err, &unknown) {
-			i := slices.IndexFunc(sets, func(f study.Figures) bool { return slices.Contains(f.By, unknown.Column) })
+			i := slices.IndexFunc(sets, func(f figures.Set) bool { return slices.Contains(f.By, unknown.Column) })
 			err = crosstalk.BadOption("require", " %s: %w", requirements[i].Text, unknown)
 		}
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,6 +58,30 @@ type Manifest struct {
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
 
+// OtherSettings names the first setting in which the measurements of two runs differ, with both values; "" if there is none,
+// or if one was written by an older version. The names of files may differ: their contents are in plan and scoring.
+func OtherSettings(a, b Manifest) string {
+	if a.Settings == nil || b.Settings == nil {
+		return ""
+	}
+	var of, other map[string]json.RawMessage
+	if errors.Join(json.Unmarshal(a.Settings, &of), json.Unmarshal(b.Settings, &other)) != nil {
+		return "settings are invalid"
+	}
+	names := maps.Clone(of)
+	maps.Copy(names, other)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if slices.Contains([]string{"suite", "identifier", "words", "texts", "instructions", "overrides"}, name) {
+			continue
+		}
+		x, y := crosstalk.Canonical(of[name]), crosstalk.Canonical(other[name])
+		if !bytes.Equal(x, y) {
+			return fmt.Sprintf("%s is %s, not %s", name, x, y)
+		}
+	}
+	return ""
+}
+
 // Missing is a number of items with the same labels that were not measured under a condition.
 type Missing struct {
 	Items  int               `json:"items"`
@@ -85,6 +110,9 @@ func (m Manifest) MissingItems() []Missing {
 
 // SuiteIDs returns the suites as the run's figures name them; a shard's name its part, leakage-en@5a0c6f1e[3/64].
 func (m Manifest) SuiteIDs() crosstalk.SuiteIDs { return m.Plan.SuiteIDs(m.Suites) }
+
+// InstructionsFile is the run's file of rewritten instructions, if models rewrite them.
+const InstructionsFile = "instructions.yaml"
 
 const (
 	manifestFile     = "manifest.json"

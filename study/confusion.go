@@ -22,6 +22,7 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 	"crosstalk/suite/datasets"
@@ -77,7 +78,7 @@ func (c Confusion) Open() (*Study, error) {
 	if s, err = judgeable(s, languages); err != nil {
 		return nil, err
 	}
-	study.Suite, study.columns, study.settings = s, Columns{"position": true}, kept(&c)
+	study.Suite, study.columns, study.settings = s, figures.Columns{"position": true}, kept(&c)
 	study.ask()
 	demonstrations, shown, err := c.demonstrations(s, languages)
 	if err != nil {

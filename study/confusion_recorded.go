@@ -17,6 +17,7 @@ import (
 	"crosstalk/internal/parallel"
 	"crosstalk/recorded"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/suite"
 )
 
@@ -48,7 +49,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	for _, in := range instruments {
 		study.add(in.Rules(), run.Scoring{Protocol: in.Protocol.Name}, nil, nil)
 	}
-	study.columns = Columns{}
+	study.columns = figures.Columns{}
 	for _, column := range languageColumns { // every row has a language
 		study.columns[column] = true
 	}

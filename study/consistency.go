@@ -19,6 +19,7 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 )
@@ -74,7 +75,7 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
-		columns: Columns{"pair": true, "part": true, consistency.ByClass: true}, settings: kept(&c)}
+		columns: figures.Columns{"pair": true, "part": true, consistency.ByClass: true}, settings: kept(&c)}
 	study.ask()
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
@@ -339,7 +340,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	study := &Study{Instrument: "consistency", env: similarities.NewEnv(),
-		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true}}
+		columns: figures.Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true}}
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}

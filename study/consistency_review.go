@@ -14,12 +14,10 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model/reference"
+	"crosstalk/run"
 
 	"github.com/gofrs/flock"
 )
-
-// InstructionsFile is the run's file of rewritten instructions.
-const InstructionsFile = "instructions.yaml"
 
 // ReviewError reports that rewritten instructions must be reviewed before they are used.
 type ReviewError struct {
@@ -35,7 +33,7 @@ func (e *ReviewError) Error() string {
 // Waiting returns why a run stopped to wait for people: a *ReviewError if it has rewritten instructions that are not
 // approved, otherwise nil.
 func Waiting(path string) error {
-	file, waiting := filepath.Join(path, InstructionsFile), 0
+	file, waiting := filepath.Join(path, run.InstructionsFile), 0
 	list, err := review.ReadRunInstructions(file)
 	for _, in := range list {
 		if !in.Approved {
@@ -96,7 +94,7 @@ func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 		return v.prepareIn(ctx, m, m.Dir.Path)
 	}
 	all := filepath.Dir(m.Dir.Path)
-	lock := flock.New(filepath.Join(all, InstructionsFile+".lock"), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(all, run.InstructionsFile+".lock"), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		return fmt.Errorf("%s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
 	}
@@ -104,17 +102,17 @@ func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	if err := v.prepareIn(ctx, m, all); err != nil {
 		return err
 	}
-	list, err := review.ReadRunInstructions(filepath.Join(all, InstructionsFile))
+	list, err := review.ReadRunInstructions(filepath.Join(all, run.InstructionsFile))
 	if err != nil {
 		return err
 	}
-	return review.WriteInstructions(filepath.Join(m.Dir.Path, InstructionsFile), list)
+	return review.WriteInstructions(filepath.Join(m.Dir.Path, run.InstructionsFile), list)
 }
 
 // prepareIn prepares the file in a directory. Instructions in a shared file are not requested again; new ones are
 // saved to it at once.
 func (v *reviews) prepareIn(ctx context.Context, m *Measurement, dir string) error {
-	path := filepath.Join(dir, InstructionsFile)
+	path := filepath.Join(dir, run.InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/view"
 )
 
@@ -185,13 +186,13 @@ func TestReviews(t *testing.T) {
 		} else if err == nil {
 			return 0
 		}
-		if e.File != filepath.Join(dir, InstructionsFile) || !strings.HasPrefix(e.Error(), fmt.Sprintf("%d rewritten instructions need a review: in %s, ", e.Waiting, e.File)) {
+		if e.File != filepath.Join(dir, run.InstructionsFile) || !strings.HasPrefix(e.Error(), fmt.Sprintf("%d rewritten instructions need a review: in %s, ", e.Waiting, e.File)) {
 			t.Error(e)
 		}
 		return e.Waiting
 	}
 	n := waiting()
-	file := filepath.Join(dir, InstructionsFile)
+	file := filepath.Join(dir, run.InstructionsFile)
 	edit := func(change func(i int, in *review.Instruction)) {
 		t.Helper()
 		list, err := review.ReadRunInstructions(file)
@@ -372,9 +373,9 @@ func TestCompare(t *testing.T) {
 		{view.View{Groups: []view.Group{{Name: "German", Choice: german},
 			{Name: "two", Choice: view.Choice{Column: "language", Values: []string{"de", "ko"}}}}}, 2, 324}} {
 		estimates, observations,
-			err := Figures{View: c.view, Cross: []string{view.GroupColumn}, Measures: []string{"lpr"}}.Compare(dir)
+			err := figures.Set{View: c.view, Cross: []string{view.GroupColumn}, Measures: []string{"lpr"}}.Compare(dir)
 		if len(c.view.Groups) == 0 {
-			estimates, observations, err = Figures{View: c.view}.Compare(dir)
+			estimates, observations, err = figures.Set{View: c.view}.Compare(dir)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -396,14 +397,14 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v: %d observations, %d of %d figures of groups", c.view, n, grouped, len(estimates))
 		}
 	}
-	columns, err := Compared([]string{dir})
-	if err != nil || !slices.Equal(columns, []string{RunColumn, crosstalk.ModelColumn}) {
+	columns, err := figures.Compared([]string{dir})
+	if err != nil || !slices.Equal(columns, []string{figures.RunColumn, crosstalk.ModelColumn}) {
 		t.Errorf("%q, %v", columns, err)
 	}
-	if _, _, err := (Figures{}).Compare("nowhere"); err == nil {
+	if _, _, err := (figures.Set{}).Compare("nowhere"); err == nil {
 		t.Error("no run: no error")
 	}
-	if _, err := Names(dir, "nowhere"); err == nil {
+	if _, err := figures.Names(dir, "nowhere"); err == nil {
 		t.Error("no run: no error")
 	}
 }
@@ -422,7 +423,7 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if names, err := Names(dirs...); err != nil || !maps.Equal(names, map[string]string{"a": "first", "b": "B", "c": "C"}) {
+	if names, err := figures.Names(dirs...); err != nil || !maps.Equal(names, map[string]string{"a": "first", "b": "B", "c": "C"}) {
 		t.Errorf("%q, %v", names, err)
 	}
 }

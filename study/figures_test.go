@@ -14,6 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
+	"crosstalk/run/figures"
 	"crosstalk/run/view"
 )
 
@@ -68,24 +69,24 @@ func TestFigures(t *testing.T) {
 	run := scoredRun(t)
 	for _, c := range []struct {
 		name string
-		of   Figures
+		of   figures.Set
 		want []string
 	}{
-		{"as measured, pooled", Figures{View: view.View{Pool: []string{"model"}}, By: []string{}, Measures: []string{"lpr"}},
+		{"as measured, pooled", figures.Set{View: view.View{Pool: []string{"model"}}, By: []string{}, Measures: []string{"lpr"}},
 			[]string{"lpr map[] 0.667 n 24 of 144"}},
-		{"every combination, with margins", Figures{Cross: []string{"source", "language"}, Measures: []string{"lpr"},
+		{"every combination, with margins", figures.Set{Cross: []string{"source", "language"}, Measures: []string{"lpr"},
 			View: view.View{Only: []view.Choice{{Column: "model", Values: []string{"small"}}, {Column: "language", Values: []string{"de", "ru"}}}}},
 			[]string{"lpr map[model:small] 0.667 n 12 of 36",
 				"lpr map[model:small source:s0] 0.667 n 6 of 18", "lpr map[model:small source:s1] 0.667 n 6 of 18",
 				"lpr map[language:de model:small] 0.667 n 6 of 18", "lpr map[language:ru model:small] 0.667 n 6 of 18",
 				"lpr map[language:de model:small source:s0] 0.667 n 3 of 9", "lpr map[language:ru model:small source:s0] 0.667 n 3 of 9",
 				"lpr map[language:de model:small source:s1] 0.667 n 3 of 9", "lpr map[language:ru model:small source:s1] 0.667 n 3 of 9"}},
-		{"overlapping groups are not in the total twice", Figures{Cross: []string{"group"}, Measures: []string{"lpr"},
+		{"overlapping groups are not in the total twice", figures.Set{Cross: []string{"group"}, Measures: []string{"lpr"},
 			View: view.View{Pool: []string{"model"},
 				Groups: []view.Group{{Name: "European", Choice: view.Choice{Column: "language", Values: []string{"de", "fr", "ru"}}},
 					{Name: "Latin", Choice: view.Choice{Column: "latin", Values: []string{"yes"}}}}}},
 			[]string{"lpr map[] 0.667 n 24 of 144", "lpr map[group:European] 0.667 n 18 of 108", "lpr map[group:Latin] 0.667 n 12 of 72"}},
-		{"samples", Figures{Cross: []string{"sample"}, Measures: []string{"lpr"},
+		{"samples", figures.Set{Cross: []string{"sample"}, Measures: []string{"lpr"},
 			View: view.View{Pool: []string{"model"}, Only: []view.Choice{{Column: "language", Values: []string{"de"}}}}},
 			[]string{"lpr map[] 0.667 n 6 of 36", "lpr map[sample:1] 0.667 n 6 of 12", "lpr map[sample:2] 0.667 n 6 of 12", "lpr map[sample:3] 0.667 n 6 of 12"}},
 	} {
@@ -98,7 +99,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(list, "\n"), strings.Join(c.want, "\n"))
 		}
 	}
-	for want, of := range map[string]Figures{
+	for want, of := range map[string]figures.Set{
 		`unknown column "colour"; choose one of: `:                {Cross: []string{"colour"}},
 		`unknown column "temperature"; choose one of: `:           {View: view.View{Pool: []string{"temperature"}}},
 		`no language is "xx"; choose from: de, fr, ko, ru`:        {View: view.View{Only: []view.Choice{{Column: "language", Values: []string{"xx"}}}}},
@@ -114,7 +115,7 @@ func TestFigures(t *testing.T) {
 // differ in nothing else name their run.
 func TestFiguresOfRuns(t *testing.T) {
 	run := scoredRun(t)
-	f := Figures{View: view.View{Pool: []string{"model"}}, Cross: []string{"latin"}, Measures: []string{"lpr"}}
+	f := figures.Set{View: view.View{Pool: []string{"model"}}, Cross: []string{"latin"}, Measures: []string{"lpr"}}
 	one, err := f.OfRuns([]string{run}, []string{"a"})
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +123,14 @@ func TestFiguresOfRuns(t *testing.T) {
 	if s := one[0].Signature; !strings.Contains(s, "|pool:model|v") {
 		t.Error(s)
 	}
-	if _, named := one[0].By[RunColumn]; named {
+	if _, named := one[0].By[figures.RunColumn]; named {
 		t.Errorf("%v", one[0].By)
 	}
 	two, err := f.OfRuns([]string{run, run}, []string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(two) != 6 || two[0].By[RunColumn] != "a" || two[5].By[RunColumn] != "b" {
+	if len(two) != 6 || two[0].By[figures.RunColumn] != "a" || two[5].By[figures.RunColumn] != "b" {
 		t.Errorf("%v", show(two))
 	}
 }

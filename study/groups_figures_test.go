@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/run/figures"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -83,7 +84,7 @@ func TestFiguresByGroups(t *testing.T) {
 		}
 	}
 	// Answers without prompts have no lengths.
-	var unknown *ColumnError
+	var unknown *figures.ColumnError
 	if _, err := score("bare.csv", "", "length_tertile"); !errors.As(err, &unknown) || unknown.Column != "length_tertile" {
 		t.Errorf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 )
@@ -46,7 +47,7 @@ func (l Leakage) Open() (*Study, error) {
 	if err := similarities.CheckGloss(l.similarities(), s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
-	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
+	study := &Study{Instrument: "leakage", Suite: s, columns: figures.Columns{"similarity": true}, env: similarities.NewEnv(),
 		settings: kept(&l)}
 	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
@@ -104,7 +105,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	study := &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}}
+	study := &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: figures.Columns{"similarity": true}}
 	r := &recordedLeakage{
 		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("leakage", suite.BaseNames(files), model)},

@@ -19,6 +19,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/shard"
 )
 
@@ -374,14 +375,14 @@ func TestDamagedRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	uses := map[string]func(dir string) error{
-		"written": func(dir string) error { _, err := Figures{}.Of(dir); return err },
-		"figures": func(dir string) error { _, err := Figures{By: []string{}}.Of(dir); return err },
+		"written": func(dir string) error { _, err := figures.Set{}.Of(dir); return err },
+		"figures": func(dir string) error { _, err := figures.Set{By: []string{}}.Of(dir); return err },
 		"of runs": func(dir string) error {
-			_, err := Figures{By: []string{}}.OfRuns([]string{dir}, []string{"a"})
+			_, err := figures.Set{By: []string{}}.OfRuns([]string{dir}, []string{"a"})
 			return err
 		},
 		"compare": func(dir string) error {
-			_, observations, err := Figures{}.Compare(dir)
+			_, observations, err := figures.Set{}.Compare(dir)
 			if err == nil {
 				for o, failed := range observations {
 					if err = failed; err == nil && o.Measure == "" {
@@ -395,7 +396,7 @@ func TestDamagedRuns(t *testing.T) {
 			return err
 		},
 		"compare all": func(dir string) (last error) {
-			_, observations, err := Figures{}.Compare(dir)
+			_, observations, err := figures.Set{}.Compare(dir)
 			if err != nil {
 				return err
 			}
@@ -408,8 +409,8 @@ func TestDamagedRuns(t *testing.T) {
 			}
 			return last
 		},
-		"compared": func(dir string) error { _, err := Compared([]string{dir}); return err },
-		"names":    func(dir string) error { _, err := Names(dir); return err },
+		"compared": func(dir string) error { _, err := figures.Compared([]string{dir}); return err },
+		"names":    func(dir string) error { _, err := figures.Names(dir); return err },
 	}
 	for _, c := range []struct {
 		file   string
@@ -483,7 +484,7 @@ func TestRoundOfRewritten(t *testing.T) {
 				t.Errorf("%d items, %v", len(round), err)
 			}
 		}
-		list, err := review.ReadRunInstructions(filepath.Join(m.Dir.Path, InstructionsFile))
+		list, err := review.ReadRunInstructions(filepath.Join(m.Dir.Path, run.InstructionsFile))
 		tasks := len(s.Suite.Tasks)
 		if want := map[string]int{"de": tasks, "fr": 2 * tasks}[to]; err != nil || len(list) != want || len(s.reviews.made) != want {
 			t.Errorf("%s: %d instructions, %d in use, %v; want %d", to, len(list), len(s.reviews.made), err, want)

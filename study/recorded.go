@@ -13,6 +13,7 @@ import (
 	"crosstalk/measure/langgroup"
 	"crosstalk/measure/langid"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/suite"
 
 	"golang.org/x/sync/semaphore"
@@ -174,7 +175,7 @@ func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
 	}
 }
 
-// Columns that a study adds to its items' labels, unless the data have a column of the same name.
+// figures.Columns that a study adds to its items' labels, unless the data have a column of the same name.
 const (
 	familyColumn       = "family"        // of the item's language: langgroup.Groups
 	scriptColumn       = "script"        // likewise
@@ -283,8 +284,8 @@ func (g *groups) adds(column string) bool {
 	return !g.own[column] && (column != localeColumn || g.locales)
 }
 
-func (g *groups) columns() Columns {
-	known := Columns{}
+func (g *groups) columns() figures.Columns {
+	known := figures.Columns{}
 	for _, column := range addedColumns {
 		has := len(g.languages) > 0
 		if column == tertileColumn {

@@ -13,6 +13,7 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/model"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 )
 
 // Measurement is a study running in a run directory. It must be closed.
@@ -171,7 +172,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if result.NotMeasured > 0 {
-		Figures{}.markMissing(result.Estimates, result.Missing, fmt.Sprintf(": %v", result.Why()))
+		figures.Set{}.MarkMissing(result.Estimates, result.Missing, fmt.Sprintf(": %v", result.Why()))
 	}
 	return result, m.Dir.WriteEstimates(result.Estimates)
 }
@@ -214,7 +215,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement,
 	for _, e := range estimators {
 		result.Estimates = append(result.Estimates, e.Estimates(s.Plan().SuiteIDs(suites))...)
 	}
-	markUnjudged(s.Instrument, result.Estimates)
+	figures.MarkUnjudged(s.Instrument, result.Estimates)
 	return result, suites, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"crosstalk/internal/testing/testserver"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/shard"
 )
 
@@ -238,15 +239,15 @@ func measured(ctx context.Context, say func(string, ...any), s *Study, dir strin
 		return err
 	}
 	say("adapted %+v, changes %q, not measured %d", manifest.Adapted, manifest.Changes, manifest.NotMeasured)
-	figures, err := run.ReadEstimates(dir)
+	written, err := run.ReadEstimates(dir)
 	if err != nil {
 		return err
 	}
-	if equal(before, figures) {
+	if equal(before, written) {
 		say("the same figures")
 		return nil
 	}
-	for _, e := range figures {
+	for _, e := range written {
 		maps.DeleteFunc(e.Counts, func(_ string, n int) bool { return n == 0 })
 		value := "-"
 		if e.Value.Defined() {
@@ -254,11 +255,11 @@ func measured(ctx context.Context, say func(string, ...any), s *Study, dir strin
 		}
 		say("%s %v %s %d/%d %v %q", e.Measure, e.By, value, e.N, e.Observations, e.Counts, e.Warnings)
 	}
-	if len(figures) > 0 {
-		say("%s", figures[0].Signature)
+	if len(written) > 0 {
+		say("%s", written[0].Signature)
 	}
 	var again []crosstalk.Estimate
-	if again, err = (Figures{By: []string{}, Cross: []string{}}).Of(dir); err != nil {
+	if again, err = (figures.Set{By: []string{}, Cross: []string{}}).Of(dir); err != nil {
 		say("figures: %v", err)
 	}
 	say("%d figures without groups", len(again))
@@ -342,7 +343,7 @@ func TestServedShards(t *testing.T) {
 		}
 		slices.Sort(places)
 		say("%q", places)
-		for _, file := range []string{filepath.Join(dir, InstructionsFile), filepath.Join(path, InstructionsFile)} {
+		for _, file := range []string{filepath.Join(dir, run.InstructionsFile), filepath.Join(path, run.InstructionsFile)} {
 			text, err := os.ReadFile(file)
 			if errors.Is(err, os.ErrNotExist) {
 				text = []byte("none")

@@ -1,9 +1,7 @@
 package study
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,30 +67,6 @@ func FromRun(path string) (Settings, error) {
 		return of, nil
 	}
 	return of, older(of, path, m)
-}
-
-// OtherSettings names the first setting in which the studies of two runs differ, with both values; "" if there is none,
-// or if one was written by an older version. The names of files may differ: their contents are in plan and scoring.
-func OtherSettings(a, b run.Manifest) string {
-	if a.Settings == nil || b.Settings == nil {
-		return ""
-	}
-	var of, other map[string]json.RawMessage
-	if errors.Join(json.Unmarshal(a.Settings, &of), json.Unmarshal(b.Settings, &other)) != nil {
-		return "settings are invalid"
-	}
-	names := maps.Clone(of)
-	maps.Copy(names, other)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if slices.Contains([]string{"suite", "identifier", "words", "texts", "instructions", "overrides"}, name) {
-			continue
-		}
-		x, y := crosstalk.Canonical(of[name]), crosstalk.Canonical(other[name])
-		if !bytes.Equal(x, y) {
-			return fmt.Sprintf("%s is %s, not %s", name, x, y)
-		}
-	}
-	return ""
 }
 
 // older sets the settings from the manifest and the observations of a run whose manifest has no settings.

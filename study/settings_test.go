@@ -116,7 +116,7 @@ func TestKept(t *testing.T) {
 		want  string
 	}{{nil, ""}, {a.Settings, ""}, {kept(c), `to is null, not ["fr"]`}, {json.RawMessage("x"), "settings are invalid"}} {
 		b.Settings = of.other
-		if got := OtherSettings(a, b); got != of.want {
+		if got := run.OtherSettings(a, b); got != of.want {
 			t.Errorf("%q, want %q", got, of.want)
 		}
 	}

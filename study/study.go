@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/model"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/shard"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -41,7 +41,7 @@ type Study struct {
 	places  []int             // their numbers in the suite; nil: all items
 	thought atomic.Int64      // recorded answers that included thoughts
 	byUser  bool              // the user chose By; default columns may be missing
-	columns Columns           // those that the instrument adds to the suite's and the grid's, or those of recorded answers
+	columns figures.Columns   // those that the instrument adds to the suite's and the grid's, or those of recorded answers
 	env     *similarities.Env // nil: nothing is compared
 	counted []Counted         // the conditions of all protocols, unless answers were recorded
 	reviews *reviews          // of rewritten instructions; nil: none are rewritten
@@ -154,70 +154,18 @@ func (s *Study) Items() (n int) {
 	return n
 }
 
-func (s *Study) checkBy(known Columns) error {
+func (s *Study) checkBy(known figures.Columns) error {
 	if !s.byUser {
 		return nil
 	}
 	return known.Check(s.By)
 }
 
-// Columns are the columns by which observations can be grouped.
-type Columns map[string]bool
-
-// Add adds the columns of these labels.
-func (known Columns) Add(labels map[string]string) {
-	for c := range labels {
-		known[c] = true
-	}
-}
-
-// Check returns an error for an unknown column.
-func (known Columns) Check(by []string) error {
-	for _, column := range by {
-		if !known[column] {
-			return crosstalk.BadOption("by", ": %w", known.Unknown(column))
-		}
-	}
-	return nil
-}
-
-// Unknown returns the error for an unknown column.
-func (known Columns) Unknown(column string) *ColumnError {
-	return &ColumnError{column, slices.Sorted(maps.Keys(known))}
-}
-
-// ColumnError reports an unknown column for grouping.
-type ColumnError struct {
-	Column string
-	Known  []string // the columns of the observations
-}
-
-func (e *ColumnError) Error() string {
-	return crosstalk.UnknownName("column", e.Column, e.Known).Error()
-}
-
-// ParseBy reads the columns for grouping figures, each once. Nil stays nil.
-func ParseBy(by []string) ([]string, error) {
-	if by == nil {
-		return nil, nil
-	}
-	clean := []string{}
-	for _, column := range by {
-		if column = strings.TrimSpace(column); column == "" {
-			return nil, crosstalk.BadOption("by", " has an empty column name; expected names such as category,language")
-		}
-		if !slices.Contains(clean, column) {
-			clean = append(clean, column)
-		}
-	}
-	return clean, nil
-}
-
 // group sets the columns for grouping figures: those of an option or, if nil, the instrument's, which may be missing.
 func (s *Study) group(by, byDefault []string) (err error) {
 	s.By, s.byUser = byDefault, by != nil
 	if s.byUser {
-		s.By, err = ParseBy(by)
+		s.By, err = figures.ParseBy(by)
 	}
 	return err
 }

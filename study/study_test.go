@@ -14,6 +14,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 )
 
 // A study that only counts opens nothing that scores, and scores nothing.
@@ -145,7 +146,7 @@ func TestGrouped(t *testing.T) {
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
-	grouped, err := FiguresOf(dir, nil, Figures{}, Figures{By: []string{}}, Figures{}, Figures{By: []string{"category"}})
+	grouped, err := figures.Of(dir, nil, figures.Set{}, figures.Set{By: []string{}}, figures.Set{}, figures.Set{By: []string{"category"}})
 	if err != nil || len(grouped) != 4 || !equal(grouped[0], stored) || !equal(grouped[2], stored) ||
 		!equal(grouped[3], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
@@ -160,19 +161,19 @@ func TestGrouped(t *testing.T) {
 			}
 		}
 	}
-	if as, err := FiguresOf(dir, given, Figures{}); err != nil || len(as) != 1 || !equal(as[0], stored) || read < 1000 {
+	if as, err := figures.Of(dir, given, figures.Set{}); err != nil || len(as) != 1 || !equal(as[0], stored) || read < 1000 {
 		t.Errorf("%d observations are read, %v", read, err)
 	}
 	broken := errors.New("broken")
 	failing := func(yield func(crosstalk.Observation, error) bool) { yield(crosstalk.Observation{}, broken) }
-	if _, err := FiguresOf(dir, failing, Figures{}); err != broken {
+	if _, err := figures.Of(dir, failing, figures.Set{}); err != broken {
 		t.Errorf("%v, want %v", err, broken)
 	}
 	if all := grouped[1][0]; all.Value != stored[0].Value || all.N != stored[0].N || all.Signature != stored[0].Signature {
 		t.Errorf("%+v, want %+v", all, stored[0])
 	}
-	var unknown *ColumnError
-	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}, Figures{By: []string{"colour"}}); !errors.As(err, &unknown) ||
+	var unknown *figures.ColumnError
+	if _, err := figures.Of(dir, nil, figures.Set{By: []string{}}, figures.Set{By: []string{"colour"}}); !errors.As(err, &unknown) ||
 		unknown.Column != "colour" ||
 		!slices.Contains(unknown.Known, "category") {
 		t.Errorf("%v", err)
@@ -180,7 +181,7 @@ func TestGrouped(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}); !errors.Is(err, run.ErrUnfinished) {
+	if _, err := figures.Of(dir, nil, figures.Set{By: []string{}}); !errors.Is(err, run.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
 	if _, err := run.ReadEstimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {

@@ -15,6 +15,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/shard"
 	"crosstalk/run/view"
 )
@@ -45,7 +46,7 @@ func TestKeptInstructions(t *testing.T) {
 		if _, err := m.Round(t.Context(), []int{0}); err != nil {
 			return s, nil, err
 		}
-		list, err := review.ReadRunInstructions(filepath.Join(dir, InstructionsFile))
+		list, err := review.ReadRunInstructions(filepath.Join(dir, run.InstructionsFile))
 		return s, list, err
 	}
 	s, own, err := prepared()
@@ -54,7 +55,7 @@ func TestKeptInstructions(t *testing.T) {
 	}
 	model, task := own[0], own[0]
 	model.Model, task.Task = "other:model", "another task"
-	file := filepath.Join(dir, InstructionsFile)
+	file := filepath.Join(dir, run.InstructionsFile)
 	if err := review.WriteInstructions(file, slices.Concat([]review.Instruction{model, task}, own)); err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +73,11 @@ func TestKeptInstructions(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := prepared(); err == nil || !strings.Contains(err.Error(), InstructionsFile) {
+	if _, _, err := prepared(); err == nil || !strings.Contains(err.Error(), run.InstructionsFile) {
 		t.Errorf("a round: %v", err)
 	}
 	if _, err := rewriting(t).Run(t.Context(), dir, ask.Options{}); err == nil ||
-		!strings.Contains(err.Error(), InstructionsFile) {
+		!strings.Contains(err.Error(), run.InstructionsFile) {
 		t.Errorf("a run: %v", err)
 	}
 	all := filepath.Join(t.TempDir(), "all")
@@ -87,29 +88,12 @@ func TestKeptInstructions(t *testing.T) {
 	if err := os.Mkdir(all, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(all, InstructionsFile), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(all, run.InstructionsFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := part.Run(t.Context(), all, ask.Options{}); err == nil ||
-		!strings.Contains(err.Error(), InstructionsFile) {
+		!strings.Contains(err.Error(), run.InstructionsFile) {
 		t.Errorf("a shard: %v", err)
-	}
-}
-
-// Only figures of the chosen values remain, with those over all values and of other columns.
-func TestChosen(t *testing.T) {
-	choices := []view.Choice{{Column: "language", Values: []string{"de", "fr"}}, {Column: "task", Values: []string{"x"}}}
-	for _, c := range []struct {
-		by   map[string]string
-		want bool
-	}{
-		{map[string]string{}, true}, {map[string]string{"model": "m"}, true}, {map[string]string{"language": "de"}, true},
-		{map[string]string{"language": "es"}, false}, {map[string]string{"language": crosstalk.All}, true},
-		{map[string]string{"language": "fr", "task": "y"}, false}, {map[string]string{"language": "fr", "task": "x"}, true},
-	} {
-		if got := chosen(crosstalk.Estimate{By: c.by}, choices); got != c.want {
-			t.Errorf("%v: %v", c.by, got)
-		}
 	}
 }
 
@@ -145,7 +129,7 @@ func TestMissingItems(t *testing.T) {
 		{run.Manifest{NotMeasured: 7}, only, map[string]string{"model": "a", "language": "de"}, 7}, {run.Manifest{}, view.View{}, nil, 0},
 	} {
 		list := []crosstalk.Estimate{{Measure: "lpr", By: c.by, Counts: map[string]int{}}}
-		Figures{View: c.view}.markMissing(list, c.of.MissingItems(), "!")
+		figures.Set{View: c.view}.MarkMissing(list, c.of.MissingItems(), "!")
 		e, want := list[0], ""
 		if c.want > 0 {
 			want = fmt.Sprintf("%d items were not measured!", c.want)
@@ -181,7 +165,7 @@ func TestCrossed(t *testing.T) {
 		return view.View{Only: []view.Choice{{Column: column, Values: values}}}
 	}
 	var b strings.Builder
-	for _, f := range []Figures{
+	for _, f := range []figures.Set{
 		{By: []string{}}, {By: []string{"class"}}, {By: []string{"pair"}}, {Cross: []string{"class"}}, {Cross: []string{"pair"}},
 		{Cross: []string{"pair", "model"}}, {Cross: []string{"pair"}, By: []string{"part"}}, {Cross: []string{"nothing"}},
 		{By: []string{"nothing"}}, {Measures: []string{"accuracy"}}, {Measures: []string{"label_share"}}, {Measures: []string{"transition", "quality"}}, {Measures: []string{"nothing"}},

@@ -18,6 +18,7 @@ import (
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/testing/golden"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/view"
 )
 
@@ -174,15 +175,15 @@ func TestWholeStudies(t *testing.T) {
 }
 
 // otherwise sums a run up by other columns, and writes of each set how many figures there are and a hash of them.
-func otherwise(b *strings.Builder, path string, m run.Manifest, figures []crosstalk.Estimate) {
+func otherwise(b *strings.Builder, path string, m run.Manifest, written []crosstalk.Estimate) {
 	columns := map[string]bool{}
-	for _, e := range figures {
+	for _, e := range written {
 		for column := range e.By {
 			columns[column] = true
 		}
 	}
-	measures := []string{figures[0].Measure, figures[len(figures)-1].Measure}
-	for _, of := range []Figures{
+	measures := []string{written[0].Measure, written[len(written)-1].Measure}
+	for _, of := range []figures.Set{
 		{By: []string{}}, {Cross: []string{}}, {Cross: slices.Sorted(maps.Keys(columns))}, {Measures: measures[:1]},
 		{Measures: measures},
 		{By: []string{"model"}, Measures: measures[1:]}, {Cross: []string{"language", "model"}, By: []string{"category"}},
@@ -208,14 +209,14 @@ func otherwise(b *strings.Builder, path string, m run.Manifest, figures []crosst
 	for _, condition := range m.Plan.Conditions {
 		fmt.Fprintf(b, "settings %v\n", settings(condition.Name))
 	}
-	compared, err := Compared([]string{path})
+	compared, err := figures.Compared([]string{path})
 	fmt.Fprintf(b, "compared %q %v\n", compared, err)
 	for _, names := range [][]string{{"a"}, {"a", "b"}} {
-		for _, of := range []Figures{{}, {Cross: []string{RunColumn}}} {
+		for _, of := range []figures.Set{{}, {Cross: []string{figures.RunColumn}}} {
 			list, err := of.OfRuns(slices.Repeat([]string{path}, len(names)), names)
 			runs := map[string]int{}
 			for _, e := range list {
-				runs[e.By[RunColumn]]++
+				runs[e.By[figures.RunColumn]]++
 			}
 			fmt.Fprintf(b, "of runs %v %v\n", runs, err)
 		}

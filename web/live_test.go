@@ -15,7 +15,6 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/run"
-	"crosstalk/study"
 )
 
 // live asks how far a run is.
@@ -230,7 +229,7 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 	d.Close()
 	for approved, want := range map[string]bool{"false": true, "true": false} {
-		file := filepath.Join(open, study.InstructionsFile)
+		file := filepath.Join(open, run.InstructionsFile)
 		text := "instructions:\n- {task: same, sense: en>de, model: m, approved: " + approved + "}\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

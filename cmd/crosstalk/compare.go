@@ -16,7 +16,7 @@ import (
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
 	"crosstalk/report/results"
-	"crosstalk/study"
+	"crosstalk/run/figures"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -53,7 +53,7 @@ func (o *compareFlags) apply(to *compare.Options) (err error) {
 	if to.Reference, err = compare.ParseReference(o.reference); err != nil {
 		return err
 	}
-	o.by, err = study.ParseBy(o.by)
+	o.by, err = figures.ParseBy(o.by)
 	return cmp.Or(to.Check(), err)
 }
 

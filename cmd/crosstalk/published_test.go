@@ -139,16 +139,16 @@ func containsRun(list, of []string) bool {
 	return false
 }
 
-// figures are estimates of the runs of the page, by the name of the table that has them, and
+// computed are estimates of the runs of the page, by the name of the table that has them, and
 // the prompts of the Language Confusion Benchmark.
-type figures struct {
+type computed struct {
 	tables  map[string][]crosstalk.Estimate
 	prompts *suite.Suite
 }
 
 // at is the figure of a measure with these columns: name, value and so on. Those that
 // are over all values have none.
-func (f figures) at(table, measure string, columns ...string) (crosstalk.Estimate, bool) {
+func (f computed) at(table, measure string, columns ...string) (crosstalk.Estimate, bool) {
 	want := map[string]string{}
 	for i := 0; i < len(columns); i += 2 {
 		want[columns[i]] = columns[i+1]
@@ -195,7 +195,7 @@ var paperNames = map[string]string{
 
 // compute finds the figure of a number in its paper's unit, and what it needs where the
 // answers are not here.
-func (f figures) compute(n published) (v float64, ok bool, needs string) {
+func (f computed) compute(n published) (v float64, ok bool, needs string) {
 	var e crosstalk.Estimate
 	switch n.paper {
 	case "marchisio-2024":
@@ -228,7 +228,7 @@ func (f figures) compute(n published) (v float64, ok bool, needs string) {
 	return v, ok, needs
 }
 
-func (f figures) marchisio(n published) (crosstalk.Estimate, bool) {
+func (f computed) marchisio(n published) (crosstalk.Estimate, bool) {
 	model, known := paperNames[n.row]
 	if !known || slices.Contains([]string{"7", "8", "9", "10", "A12", "A20"}, n.table) {
 		return crosstalk.Estimate{}, false
@@ -268,7 +268,7 @@ func (f figures) marchisio(n published) (crosstalk.Estimate, bool) {
 }
 
 // mean is the unweighted mean of figures with these values of a column.
-func (f figures) mean(
+func (f computed) mean(
 	table, measure, column string, values []string, columns ...string,
 ) (sum crosstalk.Estimate, ok bool) {
 	for _, v := range values {
@@ -281,7 +281,7 @@ func (f figures) mean(
 	return sum, true
 }
 
-func (f figures) ohmer(n published) (crosstalk.Estimate, bool) {
+func (f computed) ohmer(n published) (crosstalk.Estimate, bool) {
 	if n.part != "PAWS-X" {
 		return crosstalk.Estimate{}, false
 	}
@@ -331,7 +331,7 @@ func (f figures) ohmer(n published) (crosstalk.Estimate, bool) {
 var changeOf = regexp.MustCompile(`^inconsistencies (\S+): (\w+) to (\w+)$`)
 
 // inconsistencies are the share of a change of class among all changes, in percent.
-func (f figures) inconsistencies(n published) (share crosstalk.Estimate, ok bool) {
+func (f computed) inconsistencies(n published) (share crosstalk.Estimate, ok bool) {
 	m := changeOf.FindStringSubmatch(n.row)
 	if m == nil {
 		return share, false
@@ -354,7 +354,7 @@ func (f figures) inconsistencies(n published) (share crosstalk.Estimate, ok bool
 	return share, true
 }
 
-func (f figures) smilga(n published) (crosstalk.Estimate, bool) {
+func (f computed) smilga(n published) (crosstalk.Estimate, bool) {
 	model, known := paperNames[n.row]
 	switch category, is := strings.CutPrefix(n.part, "category "); {
 	case !known:
@@ -416,7 +416,7 @@ func comparePublished(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := figures{map[string][]crosstalk.Estimate{}, prompts}
+	f := computed{map[string][]crosstalk.Estimate{}, prompts}
 	for name, line := range paperReports {
 		var document crosstalk.Document
 		text := papersCommand(t, dir, "crosstalk report "+line+" --format json")

@@ -12,6 +12,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/labels"
 	"crosstalk/report"
+	"crosstalk/run/figures"
 	"crosstalk/study"
 )
 
@@ -50,7 +51,7 @@ func TestPageByColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := study.Figures{By: c.by}.Of(path)
+		want, err := figures.Set{By: c.by}.Of(path)
 		if err != nil || string(crosstalk.Canonical(r.Figures)) != string(crosstalk.Canonical(want)) {
 			t.Errorf("by %v: figures %v, %v; want %v", c.by, r.Figures, err, want)
 		}

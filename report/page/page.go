@@ -33,7 +33,7 @@ import (
 	"crosstalk/report"
 	"crosstalk/report/plot"
 	"crosstalk/run"
-	"crosstalk/study"
+	"crosstalk/run/figures"
 )
 
 // Report is the page of a run.
@@ -131,7 +131,7 @@ func (f Files) Read(path string, by []string, names report.Names, observe func(c
 	if !f.none() {
 		return Read(path, by, names, observe)
 	}
-	r.Figures, err = study.Figures{By: by}.Of(path)
+	r.Figures, err = figures.Set{By: by}.Of(path)
 	if err != nil || observe == nil {
 		return r, err
 	}
@@ -201,7 +201,7 @@ func Read(path string, by []string, names report.Names, observe func(crosstalk.O
 	}
 	r.Answers = newAnswers(written, by)
 	collector := plot.NewCollector(nil)
-	all, err := study.FiguresOf(path, func(yield func(crosstalk.Observation, error) bool) {
+	all, err := figures.Of(path, func(yield func(crosstalk.Observation, error) bool) {
 		for o, err := range run.ReadObservations(path) {
 			if !yield(o, err) || err != nil {
 				return
@@ -217,7 +217,7 @@ func Read(path string, by []string, names report.Names, observe func(crosstalk.O
 			r.Answers.Add(o, note)
 			collector.Add(o)
 		}
-	}, study.Figures{By: by})
+	}, figures.Set{By: by})
 	if err != nil {
 		return r, err
 	}

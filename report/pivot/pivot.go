@@ -17,8 +17,8 @@ import (
 	"crosstalk/report"
 	"crosstalk/report/plot"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/view"
-	"crosstalk/study"
 )
 
 // Measure is the name of the measures of figures, as rows or columns.
@@ -392,8 +392,8 @@ func (t *Table) options() Options {
 
 // Figures returns the figures that the table needs: grouped by columns, if it has no rows and columns (nil: as in the
 // measurement), and of these measures (nil: all).
-func (t *Table) Figures(by, measures []string) study.Figures {
-	f := study.Figures{View: t.view, By: by, Measures: measures}
+func (t *Table) Figures(by, measures []string) figures.Set {
+	f := figures.Set{View: t.view, By: by, Measures: measures}
 	if t.LaidOut() {
 		f.Cross = slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == Measure })
 		for _, column := range t.Spread {
@@ -411,7 +411,7 @@ func (t *Table) NamesOf(paths []string) (report.Names, error) {
 	if err != nil {
 		return nil, crosstalk.BadOption("label", ": %w", err)
 	}
-	names, err := study.Names(paths...)
+	names, err := figures.Names(paths...)
 	maps.Copy(names, own)
 	return names, err
 }
@@ -422,7 +422,7 @@ func (t *Table) Layout(paths []string) (o Options, err error) {
 	if o.Names, err = t.NamesOf(paths); err != nil {
 		return o, err
 	}
-	if o.Compete, err = study.Compared(paths); err != nil {
+	if o.Compete, err = figures.Compared(paths); err != nil {
 		return o, err
 	}
 	for _, c := range t.view.Only {
@@ -451,7 +451,7 @@ func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
 	case len(paths) > 1 && !t.LaidOut():
 		return l, fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
 	}
-	if by, err = study.ParseBy(by); err != nil {
+	if by, err = figures.ParseBy(by); err != nil {
 		return l, err
 	}
 	if l.estimates, err = t.Figures(by, measures).OfRuns(paths, run.Names(paths)); err != nil {

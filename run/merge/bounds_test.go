@@ -140,30 +140,30 @@ func TestInstructions(t *testing.T) {
 	paths := measureShards(t, filepath.Join(dir, "all"), 4, 3)
 	write := func(i int, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(paths[i], study.InstructionsFile), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(paths[i], run.InstructionsFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := 1; i < 3; i++ { // the first has none
 		write(i, "a: b\n")
 		out := filepath.Join(dir, fmt.Sprint("out", i))
-		if _, err := merge.Merge(paths, out); err != nil || string(read(t, out, study.InstructionsFile)) != "a: b\n" {
+		if _, err := merge.Merge(paths, out); err != nil || string(read(t, out, run.InstructionsFile)) != "a: b\n" {
 			t.Errorf("of %d shards: %v", i, err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(paths[0], study.InstructionsFile), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(paths[0], run.InstructionsFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := merge.Merge(paths, filepath.Join(dir, "no file")); err == nil {
 		t.Error("a directory is taken for instructions")
 	}
-	os.Remove(filepath.Join(paths[0], study.InstructionsFile))
+	os.Remove(filepath.Join(paths[0], run.InstructionsFile))
 	write(2, "a: c\n")
 	out := filepath.Join(dir, "different")
 	_, err := merge.Merge(paths, out)
 	var different *merge.DifferentError
-	if !errors.As(err, &different) || different.Path != filepath.Join(paths[2], study.InstructionsFile) ||
-		different.Than != filepath.Join(paths[1], study.InstructionsFile) {
+	if !errors.As(err, &different) || different.Path != filepath.Join(paths[2], run.InstructionsFile) ||
+		different.Than != filepath.Join(paths[1], run.InstructionsFile) {
 		t.Error(err)
 	}
 	if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {

@@ -23,8 +23,8 @@ import (
 	"crosstalk/internal/plainfile"
 	"crosstalk/labels"
 	"crosstalk/run"
+	"crosstalk/run/figures"
 	"crosstalk/run/shard"
-	"crosstalk/study"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -142,7 +142,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if incomplete == nil {
 		shards.notes(&d.Manifest)
 		both.Go(func() error {
-			all, err := study.SumUp(out, d.Manifest, shards.observations(recorder), study.Figures{})
+			all, err := figures.SumUp(out, d.Manifest, shards.observations(recorder), figures.Set{})
 			if err == nil {
 				result.Estimates = all[0]
 			}
@@ -177,7 +177,7 @@ func (s shards) copyInstructions(d *run.Dir) error {
 	var text []byte
 	from := ""
 	for _, one := range s {
-		path := filepath.Join(one.path, study.InstructionsFile)
+		path := filepath.Join(one.path, run.InstructionsFile)
 		next, err := plainfile.Read(path, most)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it has not begun, or needs none
@@ -192,7 +192,7 @@ func (s shards) copyInstructions(d *run.Dir) error {
 	if from == "" {
 		return nil
 	}
-	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, study.InstructionsFile), text)
+	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, run.InstructionsFile), text)
 }
 
 // mergeJournals merges the answers, in the order of the shards, and counts them.
@@ -347,7 +347,7 @@ func (s shards) sameScoring() error {
 			}
 		}
 		field = cmp.Or(field, differ("scoring", o.Scoring, first.Scoring), differ("suites", o.Suites, first.Suites),
-			study.OtherSettings(o.Manifest, first.Manifest))
+			run.OtherSettings(o.Manifest, first.Manifest))
 		if field != "" {
 			return &DifferentError{o.path, field, first.path}
 		}

@@ -1,4 +1,5 @@
-package study
+// Package figures computes figures of finished runs: for all observations or for some, by any of their columns.
+package figures
 
 import (
 	"cmp"
@@ -15,8 +16,8 @@ import (
 	"crosstalk/run/view"
 )
 
-// Figures specifies which figures of a finished run to compute.
-type Figures struct {
+// Set specifies which figures of a finished run to compute.
+type Set struct {
 	View view.View
 	By   []string // columns: figures for each prefix of them; nil: those of the measurement
 	// Cross lists columns to cross instead: figures for each combination of their values, including all values of a
@@ -26,20 +27,20 @@ type Figures struct {
 }
 
 // written reports whether the figures are those in a run's directory.
-func (f Figures) written() bool {
+func (f Set) written() bool {
 	return f.By == nil && f.Cross == nil && f.Measures == nil && f.View.Empty()
 }
 
-// FiguresOf returns sets of figures of a finished run, in one pass over its observations. If observations is nil, it
+// Of returns sets of figures of a finished run, in one pass over its observations. If observations is nil, it
 // reads only the parts that figures need. A caller that needs more passes all observations and so takes part in the
 // pass. An unknown column of By or Cross is a *ColumnError; an error about the view lists what the run has.
-func FiguresOf(path string, observations iter.Seq2[crosstalk.Observation, error], sets ...Figures) (
+func Of(path string, observations iter.Seq2[crosstalk.Observation, error], sets ...Set) (
 	all [][]crosstalk.Estimate, err error) {
 	written, err := run.ReadEstimates(path)
 	if err != nil {
 		return nil, err
 	}
-	computed := slices.DeleteFunc(slices.Clone(sets), Figures.written)
+	computed := slices.DeleteFunc(slices.Clone(sets), Set.written)
 	if len(computed) > 0 || observations != nil {
 		manifest, err := run.ReadManifest(path)
 		if err != nil {
@@ -60,9 +61,9 @@ func FiguresOf(path string, observations iter.Seq2[crosstalk.Observation, error]
 	return all, nil
 }
 
-// Of is FiguresOf for one set.
-func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
-	all, err := FiguresOf(path, nil, f)
+// Of returns the figures of a finished run, as the function Of does.
+func (f Set) Of(path string) ([]crosstalk.Estimate, error) {
+	all, err := Of(path, nil, f)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 
 // OfRuns computes the figures of several runs. With several runs, figures have the column RunColumn with the run's
 // name if Cross has it, or if they would not differ otherwise.
-func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
+func (f Set) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 	apart := slices.Contains(f.Cross, RunColumn)
 	f.Cross = slices.DeleteFunc(slices.Clone(f.Cross), func(column string) bool { return column == RunColumn })
 	var all [][]crosstalk.Estimate
@@ -100,7 +101,7 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 
 // Compare returns the figures of a run and their observations, as compare.Runs needs them. If the view has groups,
 // there are only figures of groups, because an observation may be in several.
-func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
+func (f Set) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
 	estimates, err := f.Of(path)
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +163,7 @@ func Compared(paths []string) ([]string, error) {
 
 // split moves the choices of figures out of the view, which keeps those of observations: they lack some columns and
 // values. Choices of those use the observations' values from which the figures' are made.
-func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
+func (f Set) split(kind crosstalk.Kind) (Set, []view.Choice) {
 	choices := f.View.Only
 	f.View.Only = nil
 	for _, c := range choices {
@@ -197,7 +198,7 @@ func Names(paths ...string) (map[string]string, error) {
 // SumUp computes sets of figures of a run with this manifest from its observations, which name their protocol if
 // there are several. It stops at the first error of observations. path is the run's path, for errors.
 func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error],
-	figures ...Figures) (all [][]crosstalk.Estimate, err error) {
+	figures ...Set) (all [][]crosstalk.Estimate, err error) {
 	s := summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
 	for _, column := range s.kind.Derived {
 		s.known[column] = true
@@ -253,7 +254,7 @@ type protocol struct {
 }
 
 type set struct {
-	Figures
+	Set
 	ofFigures []view.Choice // of View.Only, with the values of figures
 	reader    *view.Reader
 	opened    [][]part // by protocol; nil before its first observation
@@ -348,12 +349,12 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 		}
 		estimates[i].Signature = estimate.Extend(e.Signature, fields...)
 	}
-	markUnjudged(s.manifest.Plan.Instrument, estimates)
-	f.markMissing(estimates, s.manifest.MissingItems(), "")
+	MarkUnjudged(s.manifest.Plan.Instrument, estimates)
+	f.MarkMissing(estimates, s.manifest.MissingItems(), "")
 	return estimates, nil
 }
 
-func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
+func (f Set) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
 
 // chosen reports whether a figure's value is chosen in every column in which it has a single value.
 func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
@@ -422,7 +423,7 @@ func (m members) Add(crosstalk.Observation) {
 
 // once returns each figure once. From a subset of columns, it takes figures with a value in each; others are in
 // smaller subsets.
-func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
+func (f Set) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
 	seen := map[string]bool{}
 	for _, p := range parts {
 		for _, e := range p.estimator.Estimates(suites) {
@@ -439,8 +440,8 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 	return estimates
 }
 
-// markMissing counts in each figure the items of its groups that were not measured, which observations do not tell.
-func (f Figures) markMissing(estimates []crosstalk.Estimate, missing []run.Missing, why string) {
+// MarkMissing counts in each figure the items of its groups that were not measured, which observations do not tell.
+func (f Set) MarkMissing(estimates []crosstalk.Estimate, missing []run.Missing, why string) {
 	for i := range estimates {
 		e, n := &estimates[i], 0
 		for _, of := range missing {
@@ -456,7 +457,7 @@ func (f Figures) markMissing(estimates []crosstalk.Estimate, missing []run.Missi
 }
 
 // shows reports whether figures of the view would have these items.
-func (f Figures) shows(of run.Missing) bool {
+func (f Set) shows(of run.Missing) bool {
 	return !slices.ContainsFunc(f.View.Only, func(c view.Choice) bool {
 		value, has := of.Labels[c.Column]
 		return has && !slices.Contains(c.Values, value)
@@ -464,7 +465,7 @@ func (f Figures) shows(of run.Missing) bool {
 }
 
 // inGroup reports whether a group of the view, "" for all, would have these items.
-func (f Figures) inGroup(of run.Missing, name string) bool {
+func (f Set) inGroup(of run.Missing, name string) bool {
 	for _, g := range f.View.Groups {
 		if value, has := of.Labels[g.Column]; g.Name == name && has && !slices.Contains(g.Values, value) {
 			return false
@@ -473,7 +474,8 @@ func (f Figures) inGroup(of run.Missing, name string) bool {
 	return true
 }
 
-func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
+// MarkUnjudged warns of each figure that leaves out most of its answers because they could not be judged.
+func MarkUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	kind := instrument.Named(instrumentName)
 	for i := range estimates {
 		e := &estimates[i]
