@@ -354,10 +354,7 @@ func TestUnpairedKinds(t *testing.T) {
 
 // A plan for a margin is for a run in which nothing changed.
 func TestMargins(t *testing.T) {
-	s, err := Stated(0.9, 0.1, 0, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := Study{Variance: Variance{Item: 0.1}, ClusterSize: 1}
 	goal := Goal{Level: 0.95, Samples: []int{1}, Margins: []float64{0.02}}
 	items := func(s Study, samples int) float64 {
 		t.Helper()
@@ -371,18 +368,12 @@ func TestMargins(t *testing.T) {
 	plain := stats.Discordance{Wins: 0.05, Losses: 0.05}.ItemsForMargin(0.02, 0.95, 0.8)
 	near(t, "items", items(s, 1), math.Ceil(plain), 0)
 	// Clusters of 5 count as the gate counts them, which is more than nothing.
-	if s, err = Stated(0.9, 0.1, 0, 0, 5); err != nil {
-		t.Fatal(err)
-	}
+	s.ClusterSize = 5
 	near(t, "clusters", items(s, 1), math.Ceil((1+4*stats.LeastICC)*plain), 0)
-	if s, err = Stated(0.9, 0.1, 0, 0.5, 5); err != nil {
-		t.Fatal(err)
-	}
+	s.Variance = Variance{Cluster: 0.05, Item: 0.05}
 	near(t, "correlated clusters", items(s, 1), math.Ceil(3*plain), 1)
 	// Half of the variance is between answers: four of them leave 5/8.
-	if s, err = Stated(0.9, 0.1, 0.5, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	s = Study{Variance: Variance{Item: 0.05, Sample: 0.05}, ClusterSize: 1}
 	near(t, "answers", items(s, 4),
 		math.Ceil(stats.Discordance{Wins: 0.05 * 5 / 8, Losses: 0.05 * 5 / 8}.ItemsForMargin(0.02, 0.95, 0.8)), 1)
 	near(t, "one answer", items(s, 1), math.Ceil(plain), 0)
@@ -390,7 +381,7 @@ func TestMargins(t *testing.T) {
 
 // Goals at the ends of what they may be.
 func TestGoals(t *testing.T) {
-	s, err := Stated(0.9, 0.1, 0, 0, 1)
+	s, err := Stated(0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,17 +391,16 @@ func TestGoals(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for want, change := range map[string]func(*Goal){
-		"the level is 0; expected a number between":        func(g *Goal) { g.Level = 0 },
-		"the level is 1; expected a number between":        func(g *Goal) { g.Level = 1 },
-		"expected a difference to find, a margin or":       func(g *Goal) { g.Differences, g.Margins, g.Items = nil, nil, nil },
-		"the number of samples is 0; expected 1":           func(g *Goal) { g.Samples = []int{0} },
-		"samples 1,2 needs --assume within=":               func(g *Goal) { g.Samples = []int{1, 2} },
-		"the difference is 0; expected more":               func(g *Goal) { g.Differences = []float64{0} },
-		"the difference is 1; expected more":               func(g *Goal) { g.Differences = []float64{1} },
-		"a difference of 0.11 is impossible here: it cann": func(g *Goal) { g.Differences = []float64{0.11} },
-		"the margin is 0; expected more than 0":            func(g *Goal) { g.Margins = []float64{0} },
-		"the margin is 1; expected more than 0":            func(g *Goal) { g.Margins = []float64{1} },
-		"the number of items is 0; expected 1":             func(g *Goal) { g.Items = []int{0} },
+		"the level is 0; expected a number between":  func(g *Goal) { g.Level = 0 },
+		"the level is 1; expected a number between":  func(g *Goal) { g.Level = 1 },
+		"expected a difference to find, a margin or": func(g *Goal) { g.Differences, g.Margins, g.Items = nil, nil, nil },
+		"the number of samples is 0; expected 1":     func(g *Goal) { g.Samples = []int{0} },
+		"samples is 2; expected a pilot run":         func(g *Goal) { g.Samples = []int{1, 2} },
+		"the difference is 0; expected more":         func(g *Goal) { g.Differences = []float64{0} },
+		"the difference is 1; expected more":         func(g *Goal) { g.Differences = []float64{1} },
+		"the margin is 0; expected more than 0":      func(g *Goal) { g.Margins = []float64{0} },
+		"the margin is 1; expected more than 0":      func(g *Goal) { g.Margins = []float64{1} },
+		"the number of items is 0; expected 1":       func(g *Goal) { g.Items = []int{0} },
 	} {
 		g := good
 		change(&g)
@@ -424,18 +414,9 @@ func TestGoals(t *testing.T) {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}
-	for want, c := range map[string][5]float64{
-		"":                                   {1, 1, 0.5, 0.5, 1},
-		"the rate is -0.1; expected 0":       {-0.1, 0.1, 0, 0, 1},
-		"the rate is 1.1; expected 0":        {1.1, 0.1, 0, 0, 1},
-		"the share of disagreement is 2":     {0.5, 2, 0, 0, 1},
-		"the share within items is -1; expe": {0.5, 0.1, -1, 0, 1},
-		"the correlation within clusters is 0.6 and the share within items 0.5: together": {0.5, 0.1, 0.5, 0.6, 1},
-		"the cluster size is 0.5; expected 1 or":                                          {0.5, 0.1, 0, 0, 0.5},
-	} {
-		if _, err := Stated(c[0], c[1], c[2], c[3], c[4]); want == "" && err != nil || want != "" &&
-			(err == nil || !strings.HasPrefix(err.Error(), want)) {
-			t.Errorf("%v: %v, want %s", c, err, want)
+	for _, rate := range []float64{-0.1, 1.1, math.NaN()} {
+		if _, err := Stated(rate); err == nil || !strings.HasPrefix(err.Error(), "the rate is ") {
+			t.Errorf("%v: %v", rate, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"crosstalk"
@@ -143,36 +142,20 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated returns a study of two rates, one of them stated, with the share of items on which one sample of each
-// condition disagrees (NaN: as for independent conditions), the share of the variance between samples of an item, and
-// the correlation of the differences of two items in a cluster.
-func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
-	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
+// Stated returns a study of a rate, 0 to 1, and another that differs, on the same items without clusters, as if the two
+// conditions were independent.
+func Stated(rate float64) (Study, error) {
+	if !(rate >= 0 && rate <= 1) {
+		return Study{}, fmt.Errorf("the rate is %g; expected 0 to 1", rate)
+	}
+	s := Study{ClusterSize: 1, stated: func(difference float64) Variance {
 		other := rate + difference // towards a half, where rates vary more
 		if rate >= 0.5 {
 			other = rate - difference
 		}
-		share := discordant
-		if math.IsNaN(share) {
-			share = stats.IndependentDiscordance(rate, other)
-		}
-		v := stats.PairedRates(rate, other, share).Between
-		return Variance{crosstalk.Value(correlation), crosstalk.Value(1 - correlation - within),
-			crosstalk.Value(within)}.times(v)
+		share := stats.IndependentDiscordance(rate, other)
+		return Variance{Item: crosstalk.Value(stats.PairedRates(rate, other, share).Between)}
 	}}
-	for name, share := range map[string]float64{"rate": rate, "share of disagreement": discordant,
-		"share within items": within, "correlation within clusters": correlation} {
-		if share < 0 || share > 1 {
-			return s, fmt.Errorf("the %s is %g; expected 0 to 1", name, share)
-		}
-	}
-	if correlation+within > 1 {
-		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they exceed "+
-			"the whole variance", correlation, within)
-	}
-	if !(clusterSize >= 1) {
-		return s, fmt.Errorf("the cluster size is %g; expected 1 or more", clusterSize)
-	}
 	s.Variance = s.stated(0)
 	return s, nil
 }

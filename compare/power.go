@@ -3,10 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"sort"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
@@ -50,11 +47,6 @@ type Plan struct {
 	Difference   crosstalk.Value `json:"difference"`   // detected with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
-
-	// For a margin, if nothing has changed: how many of a suite's Items crosstalk accept reads, and after how many nights
-	// gate --nightly with Items finds a loss of twice the margin. With the stated power, by simulation.
-	Reads  crosstalk.Value `json:"accept_reads,omitempty"`
-	Nights crosstalk.Value `json:"nights,omitempty"`
 }
 
 // Plan plans studies for a goal: for each number of samples, the items that each difference needs, and the difference
@@ -78,18 +70,13 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 			if samples < 1 {
 				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
 			}
-			if samples > 1 && s.stated != nil && s.Variance.Sample == 0 {
-				return p, crosstalk.BadOption("samples", " %s needs --assume within=, the share of the variance between "+
-					"answers to the same prompt; without it, more answers do not help",
-					strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
+			if samples > 1 && s.stated != nil {
+				return p, crosstalk.BadOption("samples", " is %d; expected a pilot run, which tells how much answers to the same "+
+					"prompt differ", samples)
 			}
 			for _, d := range g.Differences {
 				if !(d > 0 && d < 1) {
 					return p, fmt.Errorf("the difference is %g; expected more than 0 and less than 1", d)
-				}
-				if s.stated != nil && math.IsNaN(float64(s.stated(d).Item)) {
-					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which "+
-						"the conditions disagree", d)
 				}
 				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, power)))
 			}
@@ -122,74 +109,7 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
 	half := (d.Between + d.Within/float64(d.Samples)) / 2
 	counts := stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
-	p := plan(number, samples, GivenMargin, margin, math.Ceil(effect*counts))
-	if !p.Items.Defined() || p.Items > manyItems {
-		p.Reads, p.Nights = crosstalk.Undefined, crosstalk.Undefined
-		return p
-	}
-	orders, histories := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
-	reads, nights := make([]float64, simulated), make([]float64, simulated)
-	for i := range simulated {
-		reads[i] = acceptance(orders, int(p.Items), half, margin, level)
-		nights[i] = night(histories, int(counts), half, margin, level)
-	}
-	slices.Sort(reads)
-	slices.Sort(nights)
-	p.Reads = crosstalk.Value(reads[simulated*8/10-1])
-	if p.Nights = crosstalk.Value(nights[simulated*8/10-1]); math.IsInf(float64(p.Nights), 1) {
-		p.Nights = crosstalk.Undefined
-	}
-	return p
-}
-
-const (
-	simulated  = 100
-	manyItems  = 10_000 // simulation would take long
-	ManyNights = 30
-)
-
-// acceptance simulates how many of n items an acceptance reads if a share half of them got better, and as many worse.
-func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
-	values := make([]float64, n)
-	for i := range int(math.Round(half * float64(n))) {
-		values[i], values[n-1-i] = 1, -1
-	}
-	rng.Shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
-	test, err := stats.NewSequential(stats.SequentialPlan{Margin: margin, Level: level,
-		Discord: 2 * half, Population: n, Step: 1, Together: 1})
-	for i := 0; err == nil && i < n && test.Outcome == stats.Open; i++ {
-		test.Add(1, values[i], values[i])
-	}
-	return float64(test.Read)
-}
-
-// night simulates on which night n items first show a loss of twice the margin, or infinity. The reference also varies.
-func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
-	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
-	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin
-	var nights []stats.Night
-	for range ManyNights {
-		one := stats.Night{N: float64(n)}
-		for range n {
-			switch u := rng.Float64(); {
-			case u < wins:
-				one.Wins += 1 / one.N
-			case u < wins+losses:
-				one.Losses += 1 / one.N
-			}
-		}
-		nights = append(nights, one)
-	}
-	found := sort.Search(ManyNights, func(t int) bool {
-		all := nights[:t+1]
-		tested := math.Max(margin, 2*stats.Luck(all, 1))
-		evidence, _ := stats.NightlyEvidence(all, tested, 2*half)
-		return evidence >= 2/(1-level)
-	})
-	if found == ManyNights {
-		return math.Inf(1)
-	}
-	return float64(found + 1)
+	return plan(number, samples, GivenMargin, margin, math.Ceil(effect*counts))
 }
 
 func (s Study) design(difference float64, samples int) stats.Design {

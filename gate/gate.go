@@ -48,7 +48,6 @@ type Verdict struct {
 // Options are the rules for judging figures.
 type Options struct {
 	Point       bool    // figures are judged without their intervals
-	EitherWay   bool    // a run may be neither worse nor better than another by more than the margin
 	Level       float64 // two-sided, of intervals; 0: 0.95
 	Night       int     // which night this is, from 1, if figures are judged every night; 0: once
 	MaxUnjudged float64 // the largest accepted share of answers, 0 to 1, that could not be judged; max-unchecked is 0.1
@@ -122,11 +121,8 @@ type bound struct {
 	unit  string
 }
 
-// eitherWay is the operator of a difference that may be neither worse nor better.
-const eitherWay = "+-"
-
 func (b bound) missedBy(i crosstalk.Interval) bool {
-	return !b.keeps(i.Low) && !b.keeps(i.High) && !(b.op == eitherWay && i.Low < 0 && i.High > 0)
+	return !b.keeps(i.Low) && !b.keeps(i.High)
 }
 
 func (b bound) keeps(value float64) bool {
@@ -137,8 +133,6 @@ func (b bound) keeps(value float64) bool {
 		return value <= b.value+slack
 	case ">":
 		return value > b.value+slack
-	case eitherWay:
-		return math.Abs(value) <= b.value+slack
 	default:
 		return value < b.value-slack
 	}
@@ -287,18 +281,13 @@ func (c *Check) miss(within bool) string {
 			worst, best = best, worst
 		}
 		reason := fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(math.Abs(v))))
-		if c.bound.op == eitherWay {
-			reason = fmt.Sprintf("the difference is %s points", report.Difference(c.Value, ""))
-		}
 		switch {
-		case within && c.bound.op != eitherWay:
+		case within:
 			return fmt.Sprintf("the difference may be as bad as %s points", report.Difference(crosstalk.Value(worst), ""))
 		case !c.Inconclusive:
 		case c.bound.missedBy(*i):
 			return fmt.Sprintf("%s, but the interval that decides a failure, %s points, reaches the margin", reason,
 				report.DifferenceInterval(&c.strict, ""))
-		case c.bound.op == eitherWay:
-			return fmt.Sprintf("the difference may be anything from %s points", c.interval())
 		default:
 			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
 		}
@@ -332,9 +321,6 @@ func (c *Check) need(within bool) {
 		i = &c.strict
 	}
 	gap, half := math.Abs(v-c.bound.value), v-i.Low
-	if c.bound.op == eitherWay {
-		gap = math.Abs(math.Abs(v) - c.bound.value)
-	}
 	if c.bound.keeps(i.High) != within {
 		half = i.High - v
 	}

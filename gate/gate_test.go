@@ -291,32 +291,6 @@ func TestNoWorse(t *testing.T) {
 	}
 }
 
-// Either way, a difference to the better counts as one to the worse does: both ends of
-// the interval are in the margin (two one-sided tests), or both are on one side of it.
-func TestEitherWay(t *testing.T) {
-	for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower, ""} {
-		for _, c := range []struct {
-			worse, same, improved int
-			passed, open          bool
-			reason                string
-		}{
-			{3, 394, 3, true, false, ""},
-			{0, 384, 16, false, true, "the difference may be anything from "},
-			{16, 384, 0, false, true, "the difference may be anything from "},
-			{0, 340, 60, false, false, "the difference is "},
-			{60, 340, 0, false, false, "the difference is "},
-			{0, 20, 0, false, true, "the difference may be anything from "}, // beyond the margin on both sides
-		} {
-			got := noWorse(compared(t, better, c.worse, c.same, c.improved), 0.03, []string{"m"},
-				Options{EitherWay: true, MaxUnjudged: 0.1})[0]
-			if got.Passed != c.passed || got.Inconclusive != c.open || !strings.HasPrefix(got.Reason, c.reason) ||
-				got.Requirement != "m within 3 points of before" {
-				t.Errorf("%q, %+v: %+v", better, c, got)
-			}
-		}
-	}
-}
-
 func TestLost(t *testing.T) {
 	neither := figure("share", 0.5, columns{})
 	neither.Better = ""

@@ -172,9 +172,6 @@ func unfinished(path string) (reason string, err error) {
 func NoWorse(result compare.Result, reference, last string, margin float64, wanted []string,
 	o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
-	if o.EitherWay {
-		text = fmt.Sprintf("within %s of %s", points(100*margin), reference)
-	}
 	for _, c := range result.Comparisons {
 		of, against := c.Of, c.Against
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) || o.Night > 0 && c.Condition[compare.RunColumn] != last {
@@ -191,10 +188,7 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 			bound: bound{op: ">=", value: -margin}, strict: c.Together, clusters: c.Clusters,
 			Nightly: over, margin: margin,
 			still: c.Same}
-		switch {
-		case o.EitherWay:
-			check.bound = bound{op: eitherWay, value: margin}
-		case c.Better == crosstalk.Lower:
+		if c.Better == crosstalk.Lower {
 			check.bound = bound{op: "<=", value: margin}
 		}
 		check.Reason = unfit(*of, o.MaxUnjudged)
@@ -202,7 +196,7 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 		case check.Reason != "":
 		case c.Unit != "":
 			check.Reason = "a margin in points does not apply to " + c.Unit
-		case c.Better == "" && !o.EitherWay:
+		case c.Better == "":
 			check.Reason = "the measure has no better direction"
 		case !against.Value.Defined():
 			check.Reason = "the reference is undefined"

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/compare"
@@ -110,7 +107,6 @@ type powerFlags struct {
 	compareFlags
 	pilot       []string
 	rate        string
-	assume      []string
 	differences []string
 	margins     []string
 	goal        compare.Goal
@@ -131,10 +127,6 @@ func powerCommand() *cobra.Command {
 		{Name: "pilot", To: &p.pilot, Values: "runs",
 			Help: "a run to estimate the variance from, or runs to compare"},
 		{Name: "rate", To: &p.rate, Help: "without --pilot: the rate under one condition"},
-		{Name: "assume", To: &p.assume,
-			Help: "without --pilot: discordant=SHARE (items on which the conditions disagree), within=SHARE (variance that " +
-				"lies between answers to the same prompt), cluster-size=N (items per cluster), icc=R (correlation between two " +
-				"items of a cluster)"},
 	})
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
@@ -170,7 +162,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 }
 
 func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {
-	stated := anyGiven(c, "rate", "assume")
+	stated := anyGiven(c, "rate")
 	switch {
 	case len(p.pilot) > 0 && stated != "":
 		return nil, nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
@@ -187,23 +179,7 @@ func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compa
 	if err != nil {
 		return nil, nil, err
 	}
-	assumed := map[string]float64{"discordant": math.NaN(), "within": 0, "cluster-size": 1, "icc": 0}
-	for _, pair := range p.assume {
-		name, text, _ := strings.Cut(pair, "=")
-		if _, known := assumed[name]; !known {
-			return nil, nil, crosstalk.BadOption("assume", " has %q; expected discordant, within, cluster-size or icc "+
-				"with a value, as in within=0.3", pair)
-		}
-		if name == "cluster-size" {
-			assumed[name], err = strconv.ParseFloat(text, 64)
-		} else {
-			assumed[name], err = gate.ParseFraction(text)
-		}
-		if err != nil {
-			return nil, nil, crosstalk.BadOption("assume", ": %s: %w", name, err)
-		}
-	}
-	study, err := compare.Stated(rate, assumed["discordant"], assumed["within"], assumed["icc"], assumed["cluster-size"])
+	study, err := compare.Stated(rate)
 	return []compare.Study{study}, nil, err
 }
 
@@ -248,8 +224,6 @@ func gateCommand() *cobra.Command {
 			Help: "a run that this one must not be worse than"},
 		{Name: "margin", To: &g.margin,
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
-		{Name: "either-way", To: &g.EitherWay,
-			Help: "with --no-worse-than: the run may not be better by more than the margin either (equivalence)"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
 		{Name: "max-unchecked", To: &g.unchecked, InFile: true,
@@ -281,10 +255,8 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	}
 	last := len(args) - 1
 	switch {
-	case g.nightly && (g.NoWorseThan == "" || g.Point || g.EitherWay):
-		return fmt.Errorf("--nightly needs --no-worse-than, and not --point or --either-way")
-	case g.EitherWay && g.NoWorseThan == "":
-		return fmt.Errorf("--either-way needs --no-worse-than RUN, which the run is to be like")
+	case g.nightly && (g.NoWorseThan == "" || g.Point):
+		return fmt.Errorf("--nightly needs --no-worse-than, and not --point")
 	case g.nightly:
 		g.Nights, g.Night = args[:last], last+1
 	case last > 0:

@@ -65,8 +65,6 @@ func TestGateNightly(t *testing.T) {
 		"expected one run, found 2":    {few, many, "--require", "lpr>=50%"},
 		"--nightly needs --no-worse-t": {few, "--require", "lpr>=50%", "--nightly"},
 		"and not --point":              {few, "--nightly", "--point", "--no-worse-than", base, "--margin", "2%"},
-		"--either-way needs --no":      {few, "--require", "lpr>=50%", "--either-way"},
-		"or --either-way":              {few, "--nightly", "--either-way", "--no-worse-than", base, "--margin", "2%"},
 		"is not a run directory":       {dir, few, "--nightly", "--no-worse-than", base, "--margin", "2%"},
 	} {
 		var stdout, stderr bytes.Buffer

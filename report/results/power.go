@@ -70,7 +70,7 @@ func (p power) table() report.Table {
 		t.Header = append(t.Header, "items for "+points(d))
 	}
 	for _, m := range p.Margins {
-		t.Header = append(t.Header, "items for a margin of "+points(m), "accept reads", "nights to find "+points(2*m))
+		t.Header = append(t.Header, "items for a margin of "+points(m))
 	}
 	for _, n := range p.Items {
 		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
@@ -85,9 +85,6 @@ func (p power) table() report.Table {
 		if plan.Given != "items" {
 			cells[0] = number(plan.Items)
 		}
-		if plan.Given == compare.GivenMargin {
-			cells = append(cells, number(plan.Reads), number(plan.Nights))
-		}
 		undefined = undefined || cells[0] == "-"
 		row := &t.Rows[len(t.Rows)-1]
 		*row = append(*row, cells...)
@@ -95,10 +92,6 @@ func (p power) table() report.Table {
 	t.Notes = []string{"items: with a value under both conditions, and the stated number of samples under each"}
 	if undefined {
 		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has no variance or too few samples to tell")
-	}
-	if len(p.Margins) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("accept reads: of a suite of so many items, in %s %% of acceptances at most; "+
-			"nights: of gate --nightly with so many items, - is more than %d", plainPercent(p.Power), compare.ManyNights))
 	}
 	if s := p.Studies[0]; len(p.Studies) == 1 && s.Subject != nil {
 		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s",
