@@ -45,7 +45,7 @@ func mentions(text string) (n int) {
 }
 
 var (
-	first  = regexp.MustCompile(`^\s*(\$ |go run \./cmd/)?crosstalk [a-z]`)
+	first  = regexp.MustCompile(`^\s*(\$ |go run (-v )?\./cmd/)?crosstalk [a-z]`)
 	inline = regexp.MustCompile("`(\\$ |go run \\./cmd/)?crosstalk [a-z]")
 )
 
@@ -88,7 +88,7 @@ func commandsIn(text string) (commands []string) {
 			continue
 		}
 		for line := range strings.Lines(code) {
-			line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "go run ./cmd/")
+			line = strings.TrimPrefix(strings.TrimPrefix(strings.Replace(strings.TrimSpace(line), "run -v", "run", 1), "$ "), "go run ./cmd/")
 			for _, end := range []string{"#", "  ", " | ", " > "} {
 				line, _, _ = strings.Cut(line, end)
 			}
