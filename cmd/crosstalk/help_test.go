@@ -38,8 +38,8 @@ func TestHelpOfRunAndScore(t *testing.T) {
 					f.Name != config.FileFlag {
 					t.Errorf("%s %s: --%s is in group %q of help", command, in.name, f.Name, group)
 				}
-				if f.Hidden == strings.Contains(stdout.String(), " --"+f.Name+" ") {
-					t.Errorf("%s %s --help: no --%s", command, in.name, f.Name)
+				if config.InFile(f) == strings.Contains(stdout.String(), " --"+f.Name+" ") {
+					t.Errorf("%s %s --help: no --%s, or one for files", command, in.name, f.Name)
 				}
 			})
 			if !strings.Contains(stdout.String(), "\n\n"+often+":\n  -m, --model ") {
