@@ -198,9 +198,11 @@ func suitesCommand() *cobra.Command {
 		case check && len(args) > 0:
 			var b strings.Builder // buffered: print nothing if one of the suites cannot be read
 			for _, name := range args {
-				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
+				s, mistakes, err := study.CheckSuite(c.Context(), name)
+				if err != nil {
 					return err
 				}
+				suites.WriteCheck(&b, name, s, mistakes)
 			}
 			_, err := io.WriteString(w, b.String())
 			return err

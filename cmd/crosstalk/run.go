@@ -18,6 +18,7 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/report"
+	"crosstalk/report/overview"
 	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/run/merge"
@@ -111,7 +112,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error), meas
 		if err != nil {
 			return err
 		}
-		return f.Write(c.OutOrStdout(), r.names, s.Shard().Dir(r.out))
+		return overview.WriteForecast(c.OutOrStdout(), f, r.names, s.Shard().Dir(r.out))
 	}
 	warn(c, divided)
 	known := s.Changes()
