@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 	if len(possible) == 0 {
 		return fmt.Errorf("%s: there are no questions about a run of %s", path, name)
 	}
-	prompts, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	prompts, err := run.OpenAnswers(path)
 	if err == nil { // recorded answers have none
 		defer prompts.Close()
 	}
