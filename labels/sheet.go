@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/guard"
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
@@ -193,7 +194,7 @@ func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
 	}
 	answer := r.unit(o)
 	_, sure := o.Numbers[confusion.Margin]
-	for _, line := range rule.Lines(answer.Topic, answer.Texts[0]) {
+	for _, line := range rule.Lines(guard.Checker{Threshold: rule.Risk}, answer.Topic, answer.Texts[0]) {
 		u := answer
 		u.Line, u.Texts[0] = line.Line, line.Text
 		u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}

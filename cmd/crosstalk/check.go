@@ -70,7 +70,7 @@ func readThreshold(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	x, err := guard.ParseThreshold(text)
+	x, err := crosstalk.ParseThreshold(text)
 	if err != nil {
 		return 0, crosstalk.BadOption("threshold", ": %w", err)
 	}
