@@ -203,7 +203,7 @@ func TestThreshold(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := inProse()
-		in.Protocol = list[0]
+		in.Protocol, in.Judge = list[0], guard.Checker{Threshold: list[0].Risk}
 		o := in.Score(item("ru"), 0, text(term))
 		masked := len(o[0].Masked) == 1 && o[0].Masked[0].Reason == string(guard.Gloss)
 		if wrong := o[2].Value == 0; wrong != strict || masked == strict {
