@@ -16,7 +16,6 @@ import (
 	"crosstalk/model"
 	"crosstalk/report"
 	"crosstalk/report/overview"
-	"crosstalk/report/pivot"
 	"crosstalk/run/shard"
 	"crosstalk/study"
 
@@ -222,35 +221,6 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 		return flags[i]
 	}
 	return ""
-}
-
-// tableFlags control the layout of a table, and which observations its figures are computed from.
-type tableFlags struct{ pivot.Table }
-
-func (t *tableFlags) add(c *cobra.Command) {
-	config.Declare(c, "", []config.Flag{
-		{Name: "rows", To: &t.Rows,
-			Help: "lay figures out in a table with the values of these columns as rows"},
-		{Name: "columns", To: &t.Columns,
-			Help: "and the values of these as columns; measure means the measures"},
-		{Name: "pool", To: &t.Pool,
-			Help: "figures over all values of a column together, such as temperature"},
-		{Name: "only", To: &t.Only, Whole: true,
-			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
-		{Name: "group", To: &t.Group, Whole: true,
-			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
-		{Name: "spread", To: &t.Spread,
-			Help: "show the minimum, the mean and the maximum of a figure over the values of columns, such as sample"},
-		{Name: "with", To: &t.Beside,
-			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
-		{Name: "label", To: &t.Names, Whole: true,
-			Help: "what to call a value, column or measure in a table: [COLUMN:]VALUE=NAME"},
-	})
-}
-
-// wanted returns the first flag that asks for figures other than the run's own, or "".
-func (t *tableFlags) wanted(c *cobra.Command) string {
-	return anyGiven(c, "rows", "columns", "pool", "only", "group", "spread", "with", "label")
 }
 
 type figureFlags struct {

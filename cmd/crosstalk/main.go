@@ -125,7 +125,7 @@ func rootCommand() *cobra.Command {
 		{"Measure", []*cobra.Command{group("run", asking...), group("score", scoring...),
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
+			reportCommand(), tableCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{
@@ -218,7 +218,8 @@ func explainFlag(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		if instead := insteadOf("--" + unknown.GetSpecifiedName()); instead != "" {
+		flag := "--" + unknown.GetSpecifiedName()
+		if instead := cmp.Or(insteadOf(c.Name()+" "+flag), insteadOf(flag)); instead != "" {
 			return fmt.Errorf("--%s was removed: %s", unknown.GetSpecifiedName(), instead)
 		}
 		var names []string
@@ -274,7 +275,8 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("expected '%s', found %s", expected, found)
 }
 
-// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead.
+// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead. A flag that
+// another command still has follows the name of the command that lost it.
 //
 //go:embed removed.txt
 var removed string
