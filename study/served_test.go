@@ -20,7 +20,6 @@ import (
 	"crosstalk/internal/testing/golden"
 	"crosstalk/internal/testing/testserver"
 	"crosstalk/report"
-	"crosstalk/report/overview"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 	"crosstalk/run/shard"
@@ -215,7 +214,7 @@ func measured(ctx context.Context, say func(string, ...any), s *Study, dir strin
 		return err
 	}
 	var table strings.Builder
-	overview.WriteForecast(&table, f, report.Names{}, "runs/x")
+	f.Write(&table, report.Names{}, "runs/x")
 	say("%s", strings.TrimSpace(table.String()))
 	m, err := s.Begin(ctx, dir, o)
 	if err != nil {

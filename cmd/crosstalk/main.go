@@ -125,7 +125,7 @@ func rootCommand() *cobra.Command {
 		{"Measure", []*cobra.Command{group("run", asking...), group("score", scoring...),
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), tableCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
+			reportCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{
@@ -218,8 +218,7 @@ func explainFlag(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		flag := "--" + unknown.GetSpecifiedName()
-		if instead := cmp.Or(insteadOf(c.Name()+" "+flag), insteadOf(flag)); instead != "" {
+		if instead := insteadOf("--" + unknown.GetSpecifiedName()); instead != "" {
 			return fmt.Errorf("--%s was removed: %s", unknown.GetSpecifiedName(), instead)
 		}
 		var names []string
@@ -275,8 +274,7 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("expected '%s', found %s", expected, found)
 }
 
-// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead. A flag that
-// another command still has follows the name of the command that lost it.
+// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead.
 //
 //go:embed removed.txt
 var removed string
@@ -373,13 +371,13 @@ func flagHelp(c *cobra.Command) string {
 			all.AddFlag(&of)
 		})
 	}
-	inFile := ""
+	rare := ""
 	if keys := strings.Join(keysOf(c), ", "); keys != "" {
-		inFile = "\n\nOnly in a file (--config), see docs/config.md:\n      " +
+		rare = "\n\nRarely needed (docs/config.md):\n      " +
 			strings.Join(visible.Wrap(keys, helpWidth-6), "\n      ")
 	}
 	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
-		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + inFile
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + rare
 	}
 	var parts []string
 	for _, group := range flagGroups {
@@ -394,14 +392,14 @@ func flagHelp(c *cobra.Command) string {
 			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
 		}
 	}
-	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + inFile
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + rare
 }
 
-// keysOf returns the settings of a command that only files have.
+// keysOf returns the flags of a command that help only names.
 func keysOf(c *cobra.Command) (keys []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if config.InFile(f) {
-			keys = append(keys, f.Name)
+		if config.Rare(f) {
+			keys = append(keys, "--"+f.Name)
 		}
 	})
 	return keys

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/internal/parallel"
 )
 
@@ -332,7 +333,7 @@ type checked struct {
 	margin     float64 // least distance of a line's probability from the threshold
 	marginLine int
 
-	mix crosstalk.Mix
+	mix guard.Mix
 }
 
 // told reports whether the answer can be judged right or wrong.

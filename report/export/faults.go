@@ -8,10 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
@@ -56,7 +58,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if sides == nil {
 		sides = []string{""}
 	}
-	switch j, err := run.OpenAnswers(path); {
+	switch j, err := journal.OpenReader(filepath.Join(path, journal.Name)); {
 	case err == nil:
 		defer j.Close()
 		f.asked = j
@@ -108,7 +110,7 @@ func filled(t report.Table) report.Table {
 
 type faultLister struct {
 	kind  crosstalk.Kind
-	asked *run.Answers
+	asked *journal.Journal
 	write func(faulty) error
 }
 
