@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"encoding/xml"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +17,6 @@ import (
 	"crosstalk/guard"
 	"crosstalk/internal/strictyaml"
 	"crosstalk/internal/table"
-	"crosstalk/recorded"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -56,32 +53,19 @@ type lineError struct {
 	error
 }
 
-// catalogue judges a catalogue. In JSON and YAML, the sources of messages are in the English file beside it.
-func (o Options) catalogue(out *writer, f file, text string) error {
-	m, err := parse(f.path, text)
-	src := newSource(text)
-	if at := new(lineError); errors.As(err, &at) {
-		line, _ := src.at(min(at.at, len(text)))
-		return out.finding(unread(f.path, line, err))
-	}
-	language := o.languageFor(f, m.language)
-	if language == "" {
-		out.files, out.skipped = out.files-1, append(out.skipped, f.path)
-		return nil
-	}
-	if m.source = o.tag(m.source); m.source == "" {
-		m.source = "en"
-	}
-	o.addSources(m.all, f, language)
-	for _, one := range m.all {
-		found, err := o.message(one, m.source, language)
+// catalogue judges messages that are translated from one language to another. In JSON and YAML, what they translate is
+// in the English file beside the catalogue.
+func (o Options) catalogue(out *writer, path string, all []message, src *source, from, to string) error {
+	o.addSources(all, path, to)
+	for _, one := range all {
+		found, err := o.message(one, from, to)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if found.Kind == "" {
 			continue
 		}
-		found.File, found.Expected, found.Key = f.path, language, one.key
+		found.File, found.Expected, found.Key = path, to, one.key
 		found.Line, found.Column = src.at(one.at)
 		found.EndLine, found.EndCol = found.Line, found.Column
 		if err := out.finding(found); err != nil {
@@ -92,25 +76,25 @@ func (o Options) catalogue(out *writer, f file, text string) error {
 }
 
 // addSources finds the sources of messages in the English file of the same name.
-func (o Options) addSources(all []message, f file, language string) {
-	if !slices.Contains([]string{".json", ".arb", ".yaml", ".yml"}, table.Format(f.path)) {
+func (o Options) addSources(all []message, beside, language string) {
+	if !slices.Contains([]string{".json", ".arb", ".yaml", ".yml"}, table.Format(beside)) {
 		return
 	}
 	for _, name := range []string{language, strings.ReplaceAll(language, "-", "_"), strings.Split(language, "-")[0]} {
 		for _, english := range []string{"en", "en-US", "en_US", "en-GB"} {
 			part := regexp.MustCompile(`(^|[/\\._-])` + regexp.QuoteMeta(name) + `([/\\.]|$)`)
-			path := part.ReplaceAllString(f.path, "${1}"+english+"${2}")
-			if path == f.path {
+			path := part.ReplaceAllString(beside, "${1}"+english+"${2}")
+			if path == beside {
 				continue
 			}
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
-			data, err := contents(path)
+			text, err := contents(path)
 			if err != nil {
 				continue
 			}
-			m, err := parse(path, strings.TrimPrefix(string(data), string(byteOrderMark)))
+			m, err := parse(path, text)
 			if err != nil {
 				continue
 			}
@@ -124,6 +108,16 @@ func (o Options) addSources(all []message, f file, language string) {
 			return
 		}
 	}
+}
+
+// contents returns the text of a file.
+func contents(path string) (string, error) {
+	f, err := table.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return whole(f.Text())
 }
 
 // withoutRoot strips a key's first part if it is the language, as all keys of a file may begin with it.
@@ -407,15 +401,4 @@ func parseYAML(text string) (m messages, err error) {
 	}
 	walk("", root)
 	return m, nil
-}
-
-// isCatalogue reports whether a JSON file contains messages: it is an object, without the keys of answer logs.
-func isCatalogue(path string) bool {
-	data, err := contents(path)
-	if err != nil || !strings.HasPrefix(filepath.Ext(path), ".json") {
-		return false
-	}
-	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
-	// Reading invalid JSON as messages reports the error.
-	return bytes.HasPrefix(data, []byte("{")) && (!json.Valid(data) || !recorded.IsLog(path))
 }

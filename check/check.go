@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,28 +59,20 @@ func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, er
 			return r, err
 		}
 	}
-	var files []file
 	if len(paths) == 0 {
 		err = o.lines(out, stdin, "standard input")
-	} else {
-		files, err = o.find(paths)
+	}
+	for f, ferr := range o.files(paths) {
+		if err = ferr; err == nil {
+			err = o.judge(out, f)
+			f.Close()
+		}
+		if err != nil {
+			break
+		}
 	}
 	if err != nil {
 		return r, err
-	}
-	batches := map[string][]string{}
-	for _, f := range files {
-		switch {
-		case f.kind == records, f.kind == logs && isOwn(f.path):
-			err = o.open(out, f.path)
-		case f.kind == logs:
-			err = o.log(out, f.path, batches)
-		default:
-			err = o.file(out, f)
-		}
-		if err != nil {
-			return r, err
-		}
 	}
 	if r.Answers+out.files+len(out.skipped) == 0 {
 		return r, fmt.Errorf("%s: has no answers to check", cmp.Or(strings.Join(paths, ", "), "standard input"))
@@ -91,11 +82,11 @@ func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, er
 
 // Text judges one text of at most 16 MB, and writes it with its foreign parts in brackets, and the verdict.
 func (o Options) Text(w io.Writer, in io.Reader) error {
-	data, err := whole(in)
+	text, err := whole(in)
 	if err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}
-	text := string(bytes.ReplaceAll(bytes.TrimPrefix(data, byteOrderMark), []byte("\r\n"), []byte("\n")))
+	text = strings.ReplaceAll(strings.TrimPrefix(text, byteOrderMark), "\r\n", "\n")
 	j, err := o.Checker.Check(text, o.Language)
 	if err != nil {
 		return err
@@ -105,40 +96,21 @@ func (o Options) Text(w io.Writer, in io.Reader) error {
 }
 
 // longest is the size limit in bytes of a file, or of a line of JSON.
-const longest = 16 << 20
+const longest = recorded.MaxText
 
 var errLong = fmt.Errorf("longer than %d MB", longest>>20)
 
-// contents reads a file. Its size is not known before: it may be a pipe, or a device that never ends.
-func contents(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return whole(f)
-}
-
-// whole reads a text, or returns errLong.
-func whole(in io.Reader) ([]byte, error) {
+// whole reads a text, or returns errLong: it may come from a pipe, or from a device that never ends.
+func whole(in io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, longest+1))
 	if err == nil && len(data) > longest {
 		err = errLong
 	}
-	return data, err
+	return string(data), err
 }
 
-// byteOrderMark begins files of some Windows programs. It is not part of their text.
-var byteOrderMark = []byte("\ufeff")
-
-func (o Options) open(out *writer, path string) error {
-	in, file, err := table.OpenText(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return o.lines(out, in, path)
-}
+// byteOrderMark begins texts of some Windows programs. It is not part of them.
+const byteOrderMark = "\ufeff"
 
 // summary describes the verdict in a line.
 func summary(j guard.Judgement) string {
@@ -167,19 +139,6 @@ func judged(j guard.Judgement) string {
 	return s + ")"
 }
 
-// isOwn reports whether JSON Lines are in our own form, by the first record: it has a text, and is not an OpenAI
-// response.
-func isOwn(path string) bool {
-	if format := table.Format(path); format != ".jsonl" && format != ".ndjson" {
-		return false
-	}
-	for row, err := range table.Read(path) {
-		_, text := row.Values["text"]
-		return err != nil || text && !row.Has("completion") && !row.Has("object")
-	}
-	return true
-}
-
 // verdict is the output for one answer.
 type verdict struct {
 	guard.Response
@@ -201,7 +160,7 @@ func (o Options) lines(out *writer, in io.Reader, name string) error {
 			n++
 			line := lines.Bytes()
 			if n == 1 {
-				line = bytes.TrimPrefix(line, byteOrderMark)
+				line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 			}
 			if len(bytes.TrimSpace(line)) > 0 && !yield(numbered{n, bytes.Clone(line)}, nil) {
 				return
@@ -214,7 +173,7 @@ func (o Options) lines(out *writer, in io.Reader, name string) error {
 			yield(numbered{}, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return judge(out, requests, func(line numbered) (v verdict, err error) {
+	return verdicts(out, requests, func(line numbered) (v verdict, err error) {
 		if !utf8.Valid(line.text) { // spans are bytes of the text
 			return v, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, line.n)
 		}
@@ -235,8 +194,8 @@ type numbered struct {
 	text []byte
 }
 
-// judge writes the verdicts of answers in order.
-func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict, error)) error {
+// verdicts writes the verdicts of answers in order.
+func verdicts[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict, error)) error {
 	check := func(_ context.Context, answer T) (verdict, error) { return of(answer) }
 	for v, err := range parallel.Map(context.Background(), answers, parallel.Enough(), check) {
 		if err == nil {
@@ -250,62 +209,26 @@ func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict,
 }
 
 // log reads answers as `crosstalk score confusion` does.
-func (o Options) log(out *writer, path string, batches map[string][]string) error {
-	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, Batches: batches}
-	r.Identify = func(...string) string { return "" } // guard.Request does, by the system messages as well
-	r = o.suited(r, path)
-	r.Note = o.Note
-	return judge(out, r.Confusion(path), func(c recorded.Confusion) (verdict, error) {
-		return o.confusion(c, r.Expect), nil
-	})
-}
-
-// suited adapts the reading of answers: it reads the column text if no usual column exists, and goes by the user's
-// language if the file states the prompts but not the languages of answers.
-func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
-	fits := func(r recorded.Reading) bool {
-		r.Batches = maps.Clone(r.Batches)
-		for _, err := range r.Confusion(path) {
-			return err == nil
-		}
-		return true // it contains requests
-	}
-	given := r.Columns["completion"]
-	for _, column := range []string{given, cmp.Or(given, "text")} {
-		for _, expect := range []string{r.Expect, cmp.Or(r.Expect, recorded.ExpectUser)} {
-			of := r
-			if of.Expect = expect; column != given {
-				of.Columns = map[string]string{"completion": column}
-				maps.Copy(of.Columns, r.Columns)
-			}
-			if !fits(of) {
-				continue
-			}
-			if expect != r.Expect {
-				o.Note(path + ": no column names the language that answers should be in: expecting the user's (--language user)")
-			}
-			return of
-		}
-	}
-	return r
+func (o Options) log(out *writer, f file) error {
+	return verdicts(out, f.Confusion, func(c recorded.Confusion) (verdict, error) { return o.confusion(c), nil })
 }
 
 // confusion judges an answer from a log, in the language that it states or that is expected of all.
-func (o Options) confusion(c recorded.Confusion, expect string) verdict {
+func (o Options) confusion(c recorded.Confusion) verdict {
 	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text, log: true}
 	v.ID, _ = json.Marshal(cmp.Or(c.ID, c.Where))
 	colon := strings.LastIndexByte(c.Where, ':')
 	v.File = c.Where[:colon]
 	v.Line, _ = strconv.Atoi(c.Where[colon+1:])
 	request := guard.Request{ID: v.ID, Text: c.Answer.Text, Language: c.Item.Labels["language"]}
-	if expect == guard.User {
+	if c.Expect == guard.User {
 		request.Language, request.Messages = guard.User, []guard.Message{{Role: "system", Content: guard.Content(c.Rules)}}
 		for _, said := range c.Said[max(0, len(c.Said)-guard.LookBack):] {
 			request.Messages = append(request.Messages, guard.Message{Role: guard.User, Content: guard.Content(said)})
 		}
 	}
 	var err error
-	if v.Response, err = request.Check(o.Checker); err != nil || c.Unjudged != "" && expect != guard.User {
+	if v.Response, err = request.Check(o.Checker); err != nil || c.Unjudged != "" && c.Expect != guard.User {
 		v.Response = guard.Response{ID: v.ID, Judgement: guard.Unknown()}
 	}
 	if c.Answer.Reason == crosstalk.Mixed {
@@ -325,76 +248,174 @@ const (
 	catalogue        // a program's messages
 )
 
-// kinds maps endings of files to contents, except .json and .txt, which are ambiguous.
+// kinds maps endings of files to contents. What other files hold is told by reading them.
 var kinds = map[string]int{
-	".jsonl": logs, ".ndjson": logs, ".csv": logs, ".tsv": logs, ".xlsx": logs, ".parquet": logs, ".eval": logs,
 	".md": document, ".markdown": document, ".mdx": document,
 	".html": page, ".htm": page, ".xhtml": page, ".srt": subtitles, ".vtt": subtitles,
 	".po": catalogue, ".arb": catalogue, ".yaml": catalogue, ".yml": catalogue, ".xlf": catalogue, ".xliff": catalogue,
 }
 
 type file struct {
-	path     string
+	*recorded.File
 	kind     int
 	language string // named in the path; empty: none
 }
 
-// find returns the files at the paths. In a folder, it looks for prose and catalogues, or else for answers in JSON
-// Lines.
-func (o Options) find(paths []string) (files []file, err error) {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%s: no such file; without a name, standard input is read", path)
-		case err != nil:
-			return nil, err
-		case !info.IsDir():
-			files = append(files, o.kindOf(path, info))
-			continue
-		}
-		below, err := o.walk(path)
-		if err == nil && len(below) == 0 {
-			var found []string
-			found, err = recorded.Files([]string{path})
-			for _, path := range found {
-				below = append(below, file{path: path, kind: logs})
+// files opens the files at the paths one after the other; the caller closes them. In a folder these are prose and
+// catalogues, or else JSON Lines of answers.
+func (o Options) files(paths []string) iter.Seq2[file, error] {
+	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, Suit: true,
+		Batches: map[string][]string{}, Note: o.Note}
+	r.Identify = func(...string) string { return "" } // guard.Request does, by the system messages as well
+	return func(yield func(file, error) bool) {
+		folders := map[string]bool{}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("%s: no such file; without a name, standard input is read", path)
 			}
 			if err != nil {
-				err = fmt.Errorf("%s: has no prose, catalogues or JSON Lines of answers", path)
+				yield(file{}, err)
+				return
+			}
+			folders[path] = info.IsDir()
+		}
+		for _, path := range paths {
+			if folders[path] {
+				if !o.folder(r, path, yield) {
+					return
+				}
+			} else if f, err := o.open(r, path); !yield(f, err) {
+				return
 			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, below...)
 	}
-	return files, nil
 }
 
-// kindOf determines the contents of a file that the user named.
-func (o Options) kindOf(path string, info fs.FileInfo) file {
-	f := file{path: path, language: o.languageOf(path, o.Language != "")}
+// folder opens the files in a folder. It returns false after an error, or if yield does.
+func (o Options) folder(r recorded.Reading, path string, yield func(file, error) bool) bool {
+	names, err := o.walk(path)
+	found := false
+	for _, name := range names {
+		f, err := o.open(r, name)
+		if err == nil && f.kind < document {
+			f.Close()
+			continue
+		}
+		if found = true; !yield(f, err) {
+			return false
+		}
+	}
+	if !found && err == nil {
+		if names, err = recorded.Files([]string{path}); err != nil {
+			err = fmt.Errorf("%s: has no prose, catalogues or JSON Lines of answers", path)
+		}
+		for _, name := range names {
+			if f, err := o.open(r, name); !yield(f, err) {
+				return false
+			}
+		}
+	}
+	return err == nil || yield(file{}, err)
+}
+
+// open opens a file and tells what it holds.
+func (o Options) open(r recorded.Reading, path string) (f file, err error) {
+	f.language = o.languageOf(path, o.Language != "")
+	if f.File, err = r.Open(path); err != nil {
+		return f, err
+	}
 	format := table.Format(path)
-	kind, known := kinds[format]
-	switch {
-	case known:
+	if kind, known := kinds[format]; known {
 		f.kind = kind
-	case format == ".json" && isCatalogue(path):
-		f.kind = catalogue
-	case format == ".json", format == ".txt" && recorded.IsChat(path):
+		return f, nil
+	}
+	switch kind := f.Kind(); {
+	case kind == recorded.Answers:
 		f.kind = logs
-	case format == ".txt", info.Mode().IsRegular() && o.Language != "" && o.Language != guard.User:
+	case kind == recorded.Requests:
+		f.kind = records
+	case format == ".json":
+		f.kind = catalogue
+	case format == ".txt", o.Language != "" && o.Language != guard.User:
 		f.kind = document
 	default:
 		f.kind = records
 	}
-	return f
+	return f, nil
 }
 
-// walk returns the prose and the catalogues in a folder and below, in the order of their names. It leaves out hidden
+// judge writes what is found in a file.
+func (o Options) judge(out *writer, f file) error {
+	switch f.kind {
+	case logs:
+		return o.log(out, f)
+	case records:
+		return o.lines(out, f.Text(), f.Path)
+	}
+	return o.text(out, f)
+}
+
+// text writes what is found in prose or in a catalogue.
+func (o Options) text(out *writer, f file) error {
+	out.files++
+	text, err := whole(f.Text())
+	switch {
+	case err == errLong:
+		return out.finding(unread(f.Path, 1, err))
+	case err != nil:
+		return fmt.Errorf("%s: %w", f.Path, err)
+	case !utf8.ValidString(text):
+		return out.finding(unread(f.Path, 1, errors.New("not in UTF-8")))
+	}
+	src := newSource(text)
+	var prose []*passage
+	var all messages
+	if f.kind == catalogue {
+		all, err = parse(f.Path, text)
+	} else {
+		prose, all.language = passagesOf(f.kind, text)
+	}
+	if at := new(lineError); errors.As(err, &at) {
+		line, _ := src.at(min(at.at, len(text)))
+		return out.finding(unread(f.Path, line, err))
+	}
+	language := o.languageFor(f, all.language)
+	if language == "" {
+		out.files, out.skipped = out.files-1, append(out.skipped, f.Path)
+		return nil
+	}
+	if f.kind != catalogue {
+		return o.prose(out, f.Path, prose, src, language)
+	}
+	from := cmp.Or(o.tag(all.source), "en")
+	return o.catalogue(out, f.Path, all.all, src, from, language)
+}
+
+// prose judges the passages of a file.
+func (o Options) prose(out *writer, path string, all []*passage, src *source, language string) error {
+	for _, p := range all {
+		passage := p.text.String()
+		j, err := o.Checker.Check(passage, language)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for _, s := range longEnough(passage, j) {
+			found := finding{File: path, Kind: s.Kind, Expected: language, Language: s.Language, Risk: s.Risk,
+				Text: strings.Join(strings.Fields(passage[s.Start:s.End]), " ")}
+			found.Line, found.Column = src.at(p.from(s.Start))
+			found.EndLine, found.EndCol = src.at(p.from(s.End-1) + 1)
+			if err := out.finding(found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// walk returns the names of files in a folder and below that may hold prose or messages, in order. It leaves out hidden
 // and installed folders, and JSON and YAML without a language.
-func (o Options) walk(folder string) (files []file, err error) {
+func (o Options) walk(folder string) (names []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
 		switch {
@@ -405,24 +426,18 @@ func (o Options) walk(folder string) (files []file, err error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !entry.Type().IsRegular() || strings.HasPrefix(name, "."):
+		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(path, ".gz"):
 			return nil
 		}
 		format := table.Format(path)
-		if strings.HasSuffix(path, ".gz") || kinds[format] == logs && format != ".json" && format != ".txt" {
-			return nil
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		f := o.kindOf(path, info)
-		if f.kind >= document && (f.language != "" || !slices.Contains([]string{".json", ".yaml", ".yml"}, format)) {
-			files = append(files, f)
+		_, known := kinds[format]
+		needs := slices.Contains([]string{".json", ".yaml", ".yml"}, format)
+		if (known || needs || format == ".txt") && (!needs || o.languageOf(path, o.Language != "") != "") {
+			names = append(names, path)
 		}
 		return nil
 	})
-	return files, err
+	return names, err
 }
 
 var (

@@ -100,14 +100,20 @@ func nested(depth int) string {
 
 // reading shows what a file is taken for, and what is read of it with the places in the file.
 func reading(path, text string) string {
-	info, err := os.Stat(path)
-	if err != nil {
+	open := func(o Options) file {
+		r := recorded.Reading{}
+		f, err := o.open(r, path)
+		if err == nil {
+			f.Close()
+		}
+		return f
+	}
+	if _, err := (recorded.Reading{}).Open(path); err != nil {
 		return err.Error()
 	}
-	f, given := (Options{}).kindOf(path, info), (Options{Language: "en"}).kindOf(path, info)
+	f, given := open(Options{}), open(Options{Language: "en"})
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q, with a language %s; own %v, chat %v, catalogue %v\n", name(f.kind), f.language, name(given.kind), isOwn(path),
-		recorded.IsChat(path), isCatalogue(path))
+	fmt.Fprintf(&b, "%s %q, with a language %s\n", name(f.kind), f.language, name(given.kind))
 	src := newSource(text)
 	show := func(at int, text string) {
 		line, column := src.at(at)
@@ -173,8 +179,8 @@ c/de.json:1:8: a: untranslated: en, expected de: "Please keep the receipt, you n
 	if out != want || r.Findings != 4 || err != nil {
 		t.Errorf("%s %v %v", out, r, err)
 	}
-	if got := isCatalogue("c/fr.json"); got {
-		t.Error("a file that is too long is a catalogue")
+	if _, _, _, err := run(t, Options{}, "", "c/fr.json"); err == nil || !strings.Contains(err.Error(), "c/fr.json:1: expected an array of objects") {
+		t.Errorf("a file that is too long is a catalogue: %v", err)
 	}
 	var text strings.Builder
 	if err := (Options{Language: "de"}).Text(&text, strings.NewReader(fill("Das ist gut.", "", longest))); err != nil {

@@ -3,10 +3,13 @@ package check
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/guard"
 	"crosstalk/internal/lexicon"
 	"crosstalk/measure/prose"
 
@@ -75,6 +78,59 @@ func (p *passages) add(text string, from int) {
 }
 
 func (p *passages) end() { p.last = nil }
+
+// passagesOf returns the passages of prose, and the language that it states, if any.
+func passagesOf(kind int, text string) (all []*passage, stated string) {
+	switch kind {
+	case page:
+		return ofPage(text)
+	case subtitles:
+		return ofSubtitles(text), ""
+	}
+	return ofProse(text), ""
+}
+
+// fewest is the least number of words, or of characters in a script without spaces, in a reported part: shorter ones in
+// files are names of programs, options and terms.
+const fewest = 4
+
+// longEnough returns the spans that count and have enough words. It merges spans on consecutive lines.
+func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
+	for _, s := range j.Spans {
+		if s.Excuse != "" {
+			continue
+		}
+		if n := len(spans); n > 0 && s.Kind == guard.Line && spans[n-1].Kind == guard.Line &&
+			spans[n-1].Language == s.Language && !strings.ContainsFunc(text[spans[n-1].End:s.Start], unicode.IsLetter) {
+			spans[n-1].End, spans[n-1].Risk = s.End, max(spans[n-1].Risk, s.Risk)
+			continue
+		}
+		spans = append(spans, s)
+	}
+	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
+}
+
+// size counts the words with two letters or more, and the characters of scripts without spaces.
+func size(text string) (n int) {
+	for _, word := range strings.Fields(text) {
+		letters, alone := 0, 0
+		for _, r := range word {
+			if unicode.IsLetter(r) {
+				letters++
+			}
+			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Hangul) {
+				alone++
+			}
+		}
+		switch {
+		case alone > 0:
+			n += alone
+		case letters > 1:
+			n++
+		}
+	}
+	return n
+}
 
 var (
 	// notes are comments in Markdown, and the metadata before it.

@@ -8,11 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/guard"
@@ -43,101 +40,8 @@ type finding struct {
 	answer string // identifies an answer in a log; empty: none
 }
 
-func (o Options) file(out *writer, f file) error {
-	data, err := contents(f.path)
-	if err != nil && err != errLong {
-		return err
-	}
-	out.files++
-	if err != nil {
-		return out.finding(unread(f.path, 1, err))
-	}
-	text := strings.TrimPrefix(string(data), string(byteOrderMark))
-	if !utf8.ValidString(text) {
-		return out.finding(unread(f.path, 1, fmt.Errorf("not in UTF-8")))
-	}
-	if f.kind == catalogue {
-		return o.catalogue(out, f, text)
-	}
-	var all []*passage
-	stated := ""
-	switch f.kind {
-	case page:
-		all, stated = ofPage(text)
-	case subtitles:
-		all = ofSubtitles(text)
-	default:
-		all = ofProse(text)
-	}
-	language := o.languageFor(f, stated)
-	if language == "" {
-		out.files, out.skipped = out.files-1, append(out.skipped, f.path)
-		return nil
-	}
-	src := newSource(text)
-	for _, p := range all {
-		passage := p.text.String()
-		j, err := o.Checker.Check(passage, language)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
-		}
-		for _, s := range longEnough(passage, j) {
-			found := finding{File: f.path, Kind: s.Kind, Expected: language, Language: s.Language, Risk: s.Risk,
-				Text: strings.Join(strings.Fields(passage[s.Start:s.End]), " ")}
-			found.Line, found.Column = src.at(p.from(s.Start))
-			found.EndLine, found.EndCol = src.at(p.from(s.End-1) + 1)
-			if err := out.finding(found); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func unread(path string, line int, err error) finding {
 	return finding{File: path, Line: line, Column: 1, EndLine: line, EndCol: 1, Kind: unreadable, Error: err.Error()}
-}
-
-// fewest is the least number of words, or of characters in a script without spaces, in a reported part: shorter ones in
-// files are names of programs, options and terms.
-const fewest = 4
-
-// longEnough returns the spans that count and have enough words. It merges spans on consecutive lines.
-func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
-	for _, s := range j.Spans {
-		if s.Excuse != "" {
-			continue
-		}
-		if n := len(spans); n > 0 && s.Kind == guard.Line && spans[n-1].Kind == guard.Line &&
-			spans[n-1].Language == s.Language && !strings.ContainsFunc(text[spans[n-1].End:s.Start], unicode.IsLetter) {
-			spans[n-1].End, spans[n-1].Risk = s.End, max(spans[n-1].Risk, s.Risk)
-			continue
-		}
-		spans = append(spans, s)
-	}
-	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
-}
-
-// size counts the words with two letters or more, and the characters of scripts without spaces.
-func size(text string) (n int) {
-	for _, word := range strings.Fields(text) {
-		letters, alone := 0, 0
-		for _, r := range word {
-			if unicode.IsLetter(r) {
-				letters++
-			}
-			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Hangul) {
-				alone++
-			}
-		}
-		switch {
-		case alone > 0:
-			n += alone
-		case letters > 1:
-			n++
-		}
-	}
-	return n
 }
 
 type writer struct {

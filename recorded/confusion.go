@@ -26,6 +26,7 @@ type Confusion struct {
 	Answer   crosstalk.Answer
 	Said     []string // the user's messages before the answer
 	Rules    string   // the system messages before it
+	Expect   string   // Reading.Expect, or what Reading.Suit made of it
 	Unjudged string   // why the expected language is unknown; the item's is then empty
 }
 
@@ -40,18 +41,27 @@ type Confusion struct {
 // id the prompt identifies it; without a prompt every row is independent. The answers of a conversation form a
 // cluster. Memory does not grow with the rows.
 func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
-	needed := func(column string) bool {
-		return column == "length" || slices.Contains(confusionTexts, column)
-	}
 	return func(yield func(Confusion, error) bool) {
-		for a, err := range r.answers(path, needed) {
-			var c Confusion
-			if err == nil {
-				c, err = r.confusion(a)
-			}
-			if !yield(c, err) || err != nil {
-				return
-			}
+		f, err := r.Open(path)
+		if err != nil {
+			yield(Confusion{}, err)
+			return
+		}
+		defer f.Close()
+		f.Confusion(yield)
+	}
+}
+
+// Confusion yields the answers of the file: see Reading.Confusion.
+func (f *File) Confusion(yield func(Confusion, error) bool) {
+	r := f.reading
+	for a, err := range r.replies(f.Path, r.FileName.named(f.Path, f.rows())) {
+		var c Confusion
+		if err == nil {
+			c, err = r.confusion(a)
+		}
+		if !yield(c, err) || err != nil {
+			return
 		}
 	}
 }
@@ -63,9 +73,10 @@ var (
 )
 
 func (r Reading) confusion(a answered) (Confusion, error) {
+	r.Expect = a.expect
 	v := a.Values
 	c := Confusion{Where: where(a.Row), ID: v["id"], Model: v["model"], Answer: Answer(v["completion"]),
-		Said: a.turns, Rules: a.rules}
+		Said: a.turns, Rules: a.rules, Expect: a.expect}
 	switch {
 	case a.failed:
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func TestParseColumns(t *testing.T) {
 }
 
 // A chat has somebody who asks before who answers; an export of WhatsApp is one whoever speaks.
-func TestIsChat(t *testing.T) {
+func TestKindOfText(t *testing.T) {
 	for text, want := range map[string]bool{
 		"User: Hi.\nBot: Hi.\n": true, "Bot: Hi.\nBot: Hi.\n": false, "Bot: Hi.\nUser: Hi.\n": false, "User: Hi.\nUser: Hi.\n": false,
 		"12.03.24, 10:15 - Eva: Hi.\n12.03.24, 10:16 - Jo: Hi.\n": true, "12.03.24, 10:15 - Chatbot: Hi.\n12.03.24, 10:16 - Jo: Hi.\n": true,
@@ -60,8 +61,16 @@ func TestIsChat(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got := IsChat(path); got != want {
-			t.Errorf("%q: %v", text, got)
+		f, err := Reading{}.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if kind := f.Kind(); (kind == Answers) != want {
+			t.Errorf("%q: %v", text, kind)
+		}
+		if again, err := io.ReadAll(f.Text()); err != nil || string(again) != text {
+			t.Errorf("%q is %q afterwards, %v", text, again, err)
 		}
 	}
 }
@@ -72,5 +81,38 @@ func TestCheckExpect(t *testing.T) {
 		if err := CheckExpect(expect); (err != nil) != (want != "") || err != nil && !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v", expect, err)
 		}
+	}
+}
+
+// What a file holds is told by its name and its first rows; it is read from the start afterwards.
+func TestKind(t *testing.T) {
+	const chat = `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}`
+	const catalogue = `{"answer": "Ja", "text": "Nein"}`
+	for _, c := range []struct {
+		name, content string
+		want          Kind
+	}{
+		{"a.jsonl", `{"text": "Ja", "language": "de"}`, Requests}, {"a.jsonl", `{"text": "Ja", "completion": "a"}`, Answers},
+		{"a.jsonl", `{"text": "Ja", "object": "response"}`, Answers}, {"a.ndjson", "", Requests}, {"a.jsonl", "x", Requests},
+		{"a.jsonl", chat, Answers}, {"a.json", chat, Answers}, {"a.json", "[" + chat + "]", Answers}, {"a.json", "[7]", Answers},
+		{"a.json", catalogue, Text}, {"a.json", " \n{", Text}, {"a.json", `{"samples": []}`, Answers}, {"a.json", "", Answers},
+		{"a.json", `{"a": "` + strings.Repeat("x", MaxText) + `"}`, Answers},
+		{"a.json", `{"a": "` + strings.Repeat("x", MaxText-9) + `"}`, Text},
+		{"a.json", `{"data": [` + chat + `]}`, Answers}, {"a.csv", "text\nJa", Answers}, {"a.eval", "", Answers}, {"a.md", "Ja", Text},
+		{"a", chat + "\n" + chat, Answers}, {"a", chat, Answers}, {"a", catalogue, Requests}, {"a", `{"completion": "Ja", "text": "a"}`, Answers},
+		{"a", "Ja, gut.\nNein.", Text}, {"a", "Ja, gut.", Text}, {"a", "answer,language\nJa,de", Answers}, {"a", "Ja", Text},
+		{"a", "{\"text\": \"Ja\"}\nx", Requests}, {"a", "{x", Requests},
+	} {
+		f, err := Reading{}.Open(write(t, c.name, c.content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := f.Kind(); kind != c.want {
+			t.Errorf("%s %.40q: %v, want %v", c.name, c.content, kind, c.want)
+		}
+		if again, err := io.ReadAll(f.Text()); err != nil || string(again) != c.content {
+			t.Errorf("%.40q is %.40q afterwards, %v", c.content, again, err)
+		}
+		f.Close()
 	}
 }

@@ -4,12 +4,10 @@ import (
 	"archive/zip"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -142,16 +140,17 @@ const zipZstandard = 93
 // inspectSamples yields the samples of a log in Inspect's format .eval: a zip file with header.json (while it is
 // being written, _journal/start.json) and a file for each sample. A sample's line is 1 and its file
 // FILE:samples/NAME.
-func inspectSamples(path string) iter.Seq2[table.Row, error] {
+func inspectSamples(f *table.File) iter.Seq2[table.Row, error] {
+	path := f.Path
 	return rowsBy(func(yield func(table.Row) error) error {
-		z, err := zip.OpenReader(path)
+		in, size, err := f.ReaderAt()
 		if err != nil {
-			if e := (*os.PathError)(nil); errors.As(err, &e) {
-				err = e.Err
-			}
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		z, err := zip.NewReader(in, size)
+		if err != nil {
 			return fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err)
 		}
-		defer z.Close()
 		z.RegisterDecompressor(zipZstandard, func(in io.Reader) io.ReadCloser {
 			d, _ := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample)) // valid options
 			return d.IOReadCloser()

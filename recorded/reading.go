@@ -27,7 +27,11 @@ type Reading struct {
 	// Batches holds the user's messages of batch requests by id. Reading a file of requests adds them, so it must be
 	// read before the file of answers; nil: they are unknown.
 	Batches map[string][]string
-	Note    func(text string) // is called, once a file, with the columns recognised as ours; may be nil
+	// Pipes holds what pipes gave, by path, so that they can be read again; nil: they cannot.
+	Pipes map[string]*File
+	// Suit takes the column text for answers, and expects the user's language, where no one column has the usual name.
+	Suit bool
+	Note func(text string) // is called, once a file, with the columns recognised as ours; may be nil
 }
 
 // The policies of Reading.Expect.
@@ -81,22 +85,25 @@ var plain = layout{read: func(row table.Row) (map[string]string, []reply, error)
 type answered struct {
 	table.Row
 	reply
-}
-
-func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2[answered, error] {
-	rows := map[string]func(path string) iter.Seq2[table.Row, error]{
-		".eval": inspectSamples, ".txt": textRows, ".json": documentRows}[table.Format(path)]
-	if rows == nil {
-		return r.replies(path, r.table(path, needed))
-	}
-	return r.replies(path, r.FileName.named(path, rows(path)))
+	expect string // Confusion.Expect
 }
 
 func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
+	return r.FileName.named(path, func(yield func(table.Row, error) bool) {
+		f, err := r.Open(path)
+		if err != nil {
+			yield(table.Row{File: path}, err)
+			return
+		}
+		defer f.Close()
+		f.Rows(r.needing(needed))(yield)
+	})
+}
+
+// needing adds the columns that the user named to those that are needed.
+func (r Reading) needing(needed func(column string) bool) func(column string) bool {
 	theirs := slices.Collect(maps.Values(r.Columns))
-	return r.FileName.named(path, table.ReadNeeding(path, func(column string) bool {
-		return needed(column) || slices.Contains(theirs, column)
-	}))
+	return func(column string) bool { return needed(column) || slices.Contains(theirs, column) }
 }
 
 // rows yields the rows of a table under our names, as given by the user; nothing is guessed.
@@ -123,6 +130,7 @@ func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[ta
 // replies yields the replies in rows. The first row determines the layout of all.
 func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq2[answered, error] {
 	return func(yield func(answered, error) bool) {
+		r := r
 		var of layout
 		var names map[string]string // including guesses
 		said := places{of: r.Columns, file: path}
@@ -156,7 +164,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 				err = said.see(row, columns, lacking)
 			}
 			if err == nil && names == nil {
-				names, err = r.names(row, columns, of)
+				names, r.Expect, err = r.names(row, columns, of)
 			}
 			named := maps.Clone(columns)
 			if err == nil {
@@ -221,7 +229,7 @@ func (r Reading) answer(row table.Row, columns, names map[string]string, of repl
 	if names["completion"] != "" { // the user named another text
 		of.mixed, of.reasoning = false, ""
 	}
-	a := answered{row, of}
+	a := answered{row, of, r.Expect}
 	a.Values = columns
 	if of.values != nil {
 		a.Values, a.Lists = maps.Clone(columns), nil

@@ -45,14 +45,9 @@ func Files(paths []string) (files []string, err error) {
 }
 
 // documentRows yields the rows of a JSON document: an array, the samples of Inspect's log, or promptfoo's results.
-func documentRows(path string) iter.Seq2[table.Row, error] {
+func documentRows(f *table.File) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
-		d, file, err := table.OpenDocument(path, maxSample)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		r := documentReader{Document: d, path: path, yield: yield}
+		r := documentReader{Document: f.Document(maxSample), path: f.Path, alone: !f.Named, yield: yield}
 		return r.read()
 	})
 }
@@ -62,6 +57,7 @@ type documentReader struct {
 	path  string
 	yield func(table.Row) error
 	log   spec
+	alone bool // an object without rows is a row
 	found bool // rows were found, or an empty list of rows
 	rest  map[string]json.RawMessage
 }
@@ -154,7 +150,7 @@ func (r *documentReader) wrapped() error {
 		}
 		rows = append(rows, row)
 	}
-	if r.found = slices.ContainsFunc(rows, isLog); !r.found {
+	if r.found = slices.ContainsFunc(rows, isLog) || r.alone && len(rows) == 1; !r.found {
 		return nil
 	}
 	for _, row := range rows {
@@ -174,14 +170,6 @@ func isLog(row table.Row) bool {
 	}
 	messages, _, err := messagesIn(row)
 	return err == nil && len(messages) > 0 || isSpan(row) || isMessage(row)
-}
-
-// IsLog reports whether a JSON document contains recorded answers.
-func IsLog(path string) bool {
-	for _, err := range documentRows(path) {
-		return err == nil
-	}
-	return true // it has no rows
 }
 
 // list reads a list of rows, or null.
@@ -331,8 +319,8 @@ var usual = map[string][]string{
 }
 
 // names maps our columns to the file's names: those that the user gave, and the usual ones for columns that the file
-// lacks. A file that has all needed columns needs no usual names.
-func (r Reading) names(row table.Row, columns map[string]string, of layout) (map[string]string, error) {
+// lacks. A file that has all needed columns needs no usual names. It also returns what is expected: see Reading.Suit.
+func (r Reading) names(row table.Row, columns map[string]string, of layout) (map[string]string, string, error) {
 	names := maps.Clone(r.Columns)
 	if names == nil {
 		names = map[string]string{}
@@ -346,6 +334,15 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		_, stated := names[ours]
 		return is || stated || row.Has(ours) && of.name == ""
 	}
+	isClear := func(ours string) bool { return has(ours) || len(candidates(columns, ours, names)) == 1 }
+	if _, hasText := columns[textColumn]; r.Suit && of.name == "" && hasText && !isClear("completion") {
+		names["completion"] = textColumn
+	}
+	if r.Suit && r.Expect == "" && !isClear("language") && (of.name != "" || isClear("completion") && isClear("prompt")) {
+		if r.Expect = ExpectUser; !of.quiet {
+			r.Note(row.File + ": no column names the language that answers should be in: expecting the user's (--language user)")
+		}
+	}
 	var needed, wanted []string // columns that a file must have, and a useful one
 	if r.Expect == "" {
 		needed = append(needed, "language")
@@ -357,7 +354,7 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		}
 	}
 	if !slices.ContainsFunc(needed, func(ours string) bool { return !has(ours) }) {
-		return names, nil
+		return names, r.Expect, nil
 	}
 	var said []string
 	for _, ours := range []string{"completion", "language", "prompt"} {
@@ -371,17 +368,17 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 			names[ours] = found[0]
 			said = append(said, fmt.Sprintf("%s as %s", found[0], ours))
 		case need && found != nil:
-			return nil, row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s",
+			return nil, "", row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s",
 				ours, strings.Join(found, " or "), ours, found[0])
 		case need:
-			return nil, row.HeaderErrorf("has no column %q; %s", ours, r.remedy(row, columns, of, ours))
+			return nil, "", row.HeaderErrorf("has no column %q; %s", ours, r.remedy(row, columns, of, ours))
 		}
 	}
 	if r.Note != nil {
 		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)",
 			row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
 	}
-	return names, nil
+	return names, r.Expect, nil
 }
 
 func (r Reading) remedy(row table.Row, columns map[string]string, of layout, ours string) string {

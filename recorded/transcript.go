@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -125,21 +124,17 @@ var (
 )
 
 // textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines such as User: and Bot:.
-func textRows(path string) iter.Seq2[table.Row, error] {
+func textRows(f *table.File) iter.Seq2[table.Row, error] {
+	path := f.Path
 	return rowsBy(func(yield func(table.Row) error) error {
-		in, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		lines := bufio.NewScanner(in)
+		lines := bufio.NewScanner(f.Text())
 		lines.Buffer(nil, 1<<20)
 		wrong := fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with "+
 			`"User:" and "Bot:" in turn`, path)
 		var last table.Row
 		n := 1
 		for ; lines.Scan(); n++ {
-			line := strings.TrimPrefix(lines.Text(), "\ufeff")
+			line := lines.Text()
 			m := whatsApp().FindStringSubmatch(line)
 			if m == nil {
 				m = bySpeaker().FindStringSubmatch(line)
@@ -173,21 +168,6 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 
 // omitted matches WhatsApp's placeholder for a picture in an export: <Media omitted>.
 var omitted = lazyregexp.New(`^<[^<>]{1,40}>$`)
-
-// IsChat reports whether a text file is a chat: somebody is answered, or it begins like an export of WhatsApp.
-func IsChat(path string) bool {
-	asked := false
-	for row, err := range textRows(path) {
-		is := answering().MatchString(row.Values[speakerColumn])
-		if err != nil || asked && is {
-			return err == nil
-		}
-		if asked = asked || !is; !bySpeaker().MatchString(row.Values[speakerColumn] + ":") {
-			return true
-		}
-	}
-	return false
-}
 
 // newDialogue reads a chat as text. answers is the name of the speaker who answers; empty: a usual one.
 func newDialogue(answers string) layout {

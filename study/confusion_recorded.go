@@ -83,6 +83,7 @@ func (r *recordedConfusion) check(keep bool) error {
 	if !keep && !groups {
 		return nil
 	}
+	r.reading.Pipes = map[string]*recorded.File{}
 	for row, err := range r.read {
 		if err != nil {
 			return err

@@ -354,7 +354,8 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 			Study: study, files: files, planned: run.Recorded("consistency", tasks.ID(), model)},
 		tasks: tasks}
 	r.transcript = transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By,
-		Reading:   recorded.Reading{Columns: c.Columns, FileName: c.FileName, Note: study.Notes.say},
+		Reading: recorded.Reading{Columns: c.Columns, FileName: c.FileName, Note: study.Notes.say,
+			Pipes: map[string]*recorded.File{}},
 		Languages: scoring.Languages,
 		ModelOf:   func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
 	for _, rules := range protocols {

@@ -109,8 +109,9 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedLeakage{
 		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("leakage", suite.BaseNames(files), model)},
-		reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName, Note: study.Notes.say},
-		model:   model, sources: suite.NewSources(files)}
+		reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName, Note: study.Notes.say,
+			Pipes: map[string]*recorded.File{}},
+		model: model, sources: suite.NewSources(files)}
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}

@@ -67,11 +67,12 @@ func TestUnreplaced(t *testing.T) {
 func TestReadersThatEnd(t *testing.T) {
 	enough := errors.New("enough")
 	path := write(t, "a.json", []byte("{\"a\": 1, \"b\": [1, 2]}"))
-	d, file, err := OpenDocument(path, 1<<20)
+	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer f.Close()
+	d := f.Document(1 << 20)
 	if start, err := d.Starts(); start != '{' || err != nil {
 		t.Errorf("%q, %v", start, err)
 	}

@@ -153,11 +153,12 @@ func TestPlain(t *testing.T) {
 func TestDocument(t *testing.T) {
 	walk := func(name string, content []byte, most int) string {
 		path := write(t, name, content)
-		d, file, err := OpenDocument(path, most)
+		f, err := Open(path)
 		if err != nil {
 			return strings.TrimPrefix(err.Error(), path)
 		}
-		defer file.Close()
+		defer f.Close()
+		d := f.Document(most)
 		got := ""
 		var value func() error
 		value = func() error {
@@ -221,7 +222,7 @@ func TestDocument(t *testing.T) {
 	if got := walk("a.json", []byte("[1,\n\""+strings.Repeat("x", 4<<20)), 1<<20); got != "1:1 :1: not valid JSON: is longer than 1 MiB" {
 		t.Errorf("%.100q", got)
 	}
-	if _, _, err := OpenDocument("none.json", 1); err == nil || err.Error() != "none.json: no such file or directory" {
+	if _, err := Open("none.json"); err == nil || err.Error() != "none.json: no such file or directory" {
 		t.Error(err)
 	}
 }

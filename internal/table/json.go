@@ -22,29 +22,6 @@ type Document struct {
 	lines  *lineCounter
 }
 
-// OpenDocument opens a file, possibly gzip-compressed, as a JSON document in pieces of up to most bytes.
-func OpenDocument(path string, most int) (*Document, io.Closer, error) {
-	text, file, err := OpenText(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return newDocument(path, text, most), file, nil
-}
-
-// OpenText opens a file, possibly gzip-compressed, as text in UTF-8 without a byte order mark.
-func OpenText(path string) (io.Reader, io.Closer, error) {
-	f, err := open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, _, err := unpack(path, f)
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return text, f, nil
-}
-
 func newDocument(path string, text io.Reader, most int) *Document {
 	d := &Document{path: path, record: &bounded{in: text, most: most}}
 	d.lines = &lineCounter{in: d.record}
@@ -159,17 +136,17 @@ func (l *lineCounter) at(offset int64) int {
 	return l.line + 1
 }
 
-func readJSONArray(path string, in io.Reader, yield func(Row) bool) error {
-	d := newDocument(path, in, maxRecord)
+func readJSONArray(f *File, yield func(Row) bool) error {
+	d := f.Document(maxRecord)
 	start, err := d.Starts()
 	if err != nil {
 		return err
 	}
 	if start != '[' {
-		return fmt.Errorf("%s:1: expected an array of objects, as in [{...}, {...}]", path)
+		return fmt.Errorf("%s:1: expected an array of objects, as in [{...}, {...}]", f.Path)
 	}
 	err = d.Elements(func(line int, text []byte) error {
-		row, err := ParseObject(path, line, text)
+		row, err := ParseObject(f.Path, line, text)
 		if err == nil && !yield(row) {
 			err = errStop
 		}
@@ -186,8 +163,8 @@ func readJSONArray(path string, in io.Reader, yield func(Row) bool) error {
 
 var errStop = errors.New("stop")
 
-func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
-	record := &bounded{in: in, most: maxRecord}
+func readJSONLines(f *File, yield func(Row) bool) error {
+	path, record := f.Path, &bounded{in: &f.text, most: maxRecord}
 	r := bufio.NewReaderSize(record, 1<<16)
 	for line := 1; ; line++ {
 		record.reset()

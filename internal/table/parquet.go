@@ -11,25 +11,20 @@ import (
 
 // readParquet reads a Parquet file; a row's line is its number. A list of structures (messages.list.element.role)
 // becomes a list of JSON objects. Columns of unsupported kinds are skipped.
-func readParquet(path string, yield func(Row) bool) error {
-	in, err := open(path)
+func readParquet(f *File, yield func(Row) bool) error {
+	in, size, err := f.ReaderAt()
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", f.Path, err)
 	}
-	defer in.Close()
-	info, err := in.Stat()
+	columns, rows, err := parquet.Read(in, size)
 	if err != nil {
-		return err
-	}
-	columns, rows, err := parquet.Read(in, info.Size())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", f.Path, err)
 	}
 	nameOf := func(c parquet.Column) string { name, _ := listOf(c); return name }
 	names := ordered.Distinct(columns, nameOf)
 	groups := ordered.Groups(columns, nameOf) // fields of the structures in a list, or one column
 	for i := range rows {
-		row := newRow(path, i+1)
+		row := newRow(f.Path, i+1)
 		row.Columns = names
 		for k, name := range names {
 			of := groups[k]

@@ -1,24 +1,19 @@
 // Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, the first sheet of a workbook, or
-// Parquet; all but Parquet may be gzip-compressed. Except for workbooks and Parquet, memory does not grow with the
-// file.
+// Parquet, each of which may be gzip-compressed. Except for workbooks and Parquet, memory does not grow with the file.
 package table
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/gzip"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -66,32 +61,31 @@ func (r Row) Blank() bool {
 	return len(r.Lists) == 0
 }
 
-// Read yields the file's rows and stops after an error, such as a duplicate column in the header. Blank lines are
-// skipped, but not blank rows of a workbook. Columns without a name (row numbers, say) are dropped.
-func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, anyColumn) }
+// Read opens a file and yields its rows: see File.Rows.
+func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, nil) }
 
-func anyColumn(string) bool { return true }
-
-// ReadNeeding is Read for a caller that knows which columns it needs: others that occur twice in the header, as some
-// programs write them, are dropped.
+// ReadNeeding opens a file and yields its rows: see File.Rows.
 func ReadNeeding(path string, needed func(column string) bool) iter.Seq2[Row, error] {
-	return rows(path, needed, func(yield func(Row) bool) error { return read(path, yield) })
+	return func(yield func(Row, error) bool) {
+		f, err := Open(path)
+		if err != nil {
+			yield(Row{File: path}, err)
+			return
+		}
+		defer f.Close()
+		f.Rows(needed)(yield)
+	}
 }
 
-// rows yields the rows that read yields, unless a needed column occurs twice in the header.
-func rows(path string, needed func(string) bool, read func(func(Row) bool) error) iter.Seq2[Row, error] {
+// ReadFrom yields the rows of a reader's content; the ending of path determines the format.
+func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		var repeated error
-		err := read(func(r Row) bool {
-			if i := slices.IndexFunc(r.repeated, needed); i >= 0 {
-				repeated = r.HeaderErrorf("duplicate column %q in the header", r.repeated[i])
-				return false
-			}
-			return yield(r, nil)
-		})
-		if err = cmp.Or(repeated, err); err != nil {
+		f, err := open(path, in)
+		if err != nil {
 			yield(Row{File: path}, err)
+			return
 		}
+		f.Rows(nil)(yield)
 	}
 }
 
@@ -106,87 +100,6 @@ func rowOf(path string, line, header int, columns, repeated, values []string) Ro
 	}
 	delete(r.Values, "")
 	return r
-}
-
-// Formats are the file name endings that Read supports, each optionally with ".gz".
-const Formats = ".csv, .tsv, .jsonl, .json, .xlsx or .parquet"
-
-func read(path string, yield func(Row) bool) error {
-	if strings.EqualFold(filepath.Ext(path), ".parquet") {
-		return readParquet(path, yield)
-	}
-	f, err := open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return readFrom(path, f, yield)
-}
-
-func open(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		if e := (*os.PathError)(nil); errors.As(err, &e) {
-			err = e.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, fmt.Errorf("%s: is a directory; expected a file (%s, optionally with .gz)", path, Formats)
-	}
-	return f, nil
-}
-
-// ReadFrom yields the rows of a reader's content; the ending of path determines the format.
-func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
-	return rows(path, anyColumn, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
-}
-
-func readFrom(path string, in io.Reader, yield func(Row) bool) error {
-	text, format, err := unpack(path, in)
-	if err != nil {
-		return err
-	}
-	switch format {
-	case ".csv":
-		return readCSV(path, text, delimiterOf(text), yield)
-	case ".tsv", ".tab":
-		return readCSV(path, text, '\t', yield)
-	case ".jsonl", ".ndjson":
-		return readJSONLines(path, text, yield)
-	case ".json":
-		return readJSONArray(path, text, yield)
-	case ".xlsx":
-		return readWorkbook(path, text, yield)
-	}
-	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
-}
-
-// Format returns the ending of a file's name in lower case, without .gz: ".csv".
-func Format(path string) string {
-	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
-}
-
-// unpack returns a file's content, decompressed and, if text, in UTF-8 without a byte order mark, and its format.
-func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
-	in = bufio.NewReaderSize(in, 1<<16)
-	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: is not a gzip file: %w", path, err)
-		}
-		in = packed{z}
-	}
-	format := Format(path)
-	content := bufio.NewReaderSize(in, 1<<16)
-	if format != ".xlsx" {
-		content = toUTF8(content)
-		if start, _ := content.Peek(3); string(start) == "\ufeff" {
-			content.Discard(len(start))
-		}
-	}
-	return content, format, nil
 }
 
 // checkHeader refuses malformed names. It returns the duplicate names, and clears them in columns.
@@ -223,16 +136,6 @@ const (
 	maxWorkbook = 256 << 20
 )
 
-type packed struct{ *gzip.Reader }
-
-func (p packed) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("the gzip file is truncated or damaged: %w", err)
-	}
-	return n, err
-}
-
 // Limit returns a reader of in that fails when in is longer than most bytes or has too many values.
 func Limit(in io.Reader, most int) io.Reader { return &bounded{in: in, most: most} }
 
@@ -265,22 +168,17 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 func tooLong(most int) error { return fmt.Errorf("is longer than %d MiB", most>>20) }
 
-// delimiterOf returns the character that separates the names in a CSV file's first line: a comma, or a semicolon or
-// tab if it is more frequent, as spreadsheet programs of many countries write.
-func delimiterOf(in *bufio.Reader) rune {
-	start, _ := in.Peek(in.Size()) // reading reports any error again
-	most, delimiter := 0, ','
-	for _, c := range ",;\t" {
-		r := csv.NewReader(bytes.NewReader(start))
-		r.Comma = c
-		if names, _ := r.Read(); len(names) > most {
-			most, delimiter = len(names), c
-		}
-	}
-	return delimiter
+func readCSV(f *File, yield func(Row) bool) error {
+	text := f.Text()
+	start, _ := text.Peek(text.Size())
+	return readSeparated(f.Path, text, delimiterOf(start), yield)
 }
 
-func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error {
+func readTSV(f *File, yield func(Row) bool) error {
+	return readSeparated(f.Path, f.Text(), '\t', yield)
+}
+
+func readSeparated(path string, in io.Reader, comma rune, yield func(Row) bool) error {
 	record := &bounded{in: in, most: maxRecord}
 	r := csv.NewReader(record)
 	r.Comma, r.ReuseRecord = comma, true
@@ -298,13 +196,13 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 
 // ReadPlain yields the rows of a TSV file in which every line is a row and quotes have no special meaning.
 func ReadPlain(path string) iter.Seq2[Row, error] {
-	return rows(path, anyColumn, func(yield func(Row) bool) error {
-		in, err := open(path)
+	return rows(path, nil, func(yield func(Row) bool) error {
+		f, err := Open(path)
 		if err != nil {
 			return err
 		}
-		defer in.Close()
-		lines := bufio.NewScanner(in)
+		defer f.Close()
+		lines := bufio.NewScanner(f.Text())
 		lines.Buffer(nil, 1<<20)
 		line := 0
 		return readRecords(path, yield, func() ([]string, int, error) {

@@ -42,9 +42,9 @@ type sheet struct {
 // order, and all its shared strings present. (excelize reads a truncated sheet as a shorter one.)
 //
 // Values are returned as stored: a number as written, a date as a number, true as 1, and a formula's cached result.
-func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
-	s := &sheet{path: path, yield: yield}
-	book, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
+func readWorkbook(f *File, yield func(Row) bool) error {
+	path, s := f.Path, &sheet{path: f.Path, yield: yield}
+	book, err := openWorkbook(&bounded{in: &f.text, most: maxWorkbook})
 	file := ""
 	if err == nil {
 		file, s.shared, err = book.firstSheet()
