@@ -49,11 +49,6 @@ func (o Options) check(t *table) error {
 			return crosstalk.UnknownName("signature field", name, sorted(fields))
 		}
 	}
-	for _, text := range o.Pairs {
-		if _, err := t.swapOf(text); err != nil {
-			return err
-		}
-	}
 	for _, column := range sorted(o.Reference) {
 		switch values := valuesOf(t.sides, column); {
 		case len(values) == 0:
@@ -87,56 +82,14 @@ func columnsOf(sides []*side) []string {
 	return sorted(columns)
 }
 
-func valuesOf(sides []*side, columns ...string) []string {
+func valuesOf(sides []*side, column string) []string {
 	values := map[string]bool{}
 	for _, s := range sides {
-		for column, value := range s.condition {
-			if slices.Contains(columns, column) {
-				values[value] = true
-			}
+		if value, has := s.condition[column]; has {
+			values[value] = true
 		}
 	}
 	return sorted(values)
-}
-
-// swap is two values of a column: conditions with the value of are compared with conditions with against.
-type swap struct{ column, of, against string }
-
-// swapOf reads "NEW=OLD". Values may contain equals signs.
-func (t *table) swapOf(text string) (swap, error) {
-	columns := columnsOf(t.sides)
-	for i, c := range text {
-		if c != '=' {
-			continue
-		}
-		of, against := text[:i], text[i+1:]
-		for _, column := range columns {
-			if values := valuesOf(t.sides, column); slices.Contains(values, of) && slices.Contains(values, against) {
-				return swap{column, of, against}, nil
-			}
-		}
-	}
-	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s",
-		text, strings.Join(valuesOf(t.sides, columns...), ", "))
-}
-
-// namedPairs pairs the figures of the conditions in Options.Pairs that are otherwise alike.
-func (c *choice) namedPairs(figures []figure) {
-	for _, text := range c.Pairs {
-		s, _ := c.table.swapOf(text) // already checked
-		for _, of := range figures {
-			if of.side.condition[s.column] != s.of {
-				continue
-			}
-			wanted := maps.Clone(of.side.condition)
-			wanted[s.column] = s.against
-			for _, against := range figures {
-				if maps.Equal(against.side.condition, wanted) {
-					c.add(of, against)
-				}
-			}
-		}
-	}
 }
 
 func (o Options) choose(t *table) ([]pair, []Refusal) {
@@ -157,8 +110,6 @@ func (o Options) choose(t *table) ([]pair, []Refusal) {
 					c.add(of, against)
 				}
 			}
-		case len(o.Pairs) > 0:
-			c.namedPairs(figures)
 		default:
 			c.withReference(figures)
 		}

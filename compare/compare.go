@@ -60,7 +60,6 @@ type Options struct {
 	Measures  []string          // nil: all except any fault, which repeats the others
 	Reference map[string]string // selects the conditions that others are compared with; nil: the first run or condition
 	AllPairs  bool              // every pair of conditions
-	Pairs     []string          // "NEW=OLD": compare conditions with NEW to those with OLD that are otherwise alike
 	Across    []string          // fields in which signatures may differ; "all"
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
@@ -90,8 +89,6 @@ func (o Options) Check() error {
 		return crosstalk.BadOption("level", " is %g; expected a number between 0 and 1, such as 0.95", o.Level)
 	case o.AllPairs && o.Reference != nil:
 		return crosstalk.BadOption("reference", " is all, which compares every two conditions; expected no others")
-	case len(o.Pairs) > 0 && (o.AllPairs || o.Reference != nil):
-		return crosstalk.BadOption("pair", " cannot be combined with --reference: it says what is compared")
 	}
 	return nil
 }

@@ -102,33 +102,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// NEW=OLD compares the conditions that differ in these values only.
-func TestNamedPairs(t *testing.T) {
-	r := runs(t, Options{Pairs: []string{"1=0.5"}}, grid())
-	if len(r.Comparisons) != 4 || len(r.Refused) != 0 {
-		t.Fatalf("%q, %+v", pairsOf(r), r.Refused)
-	}
-	for _, c := range r.Comparisons {
-		if c.Condition["temperature"] != "1" || Describe(c.Reference, c.Condition) != "temperature 0.5" || len(c.Across) != 0 {
-			t.Errorf("%v against %v", c.Condition, c.Reference)
-		}
-	}
-	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1", "1=0"}}, grid()); len(r.Comparisons) != 4 ||
-		len(r.Refused) != 8 || r.Refused[0].Reason != Incomparable {
-		t.Errorf("%q, %+v", pairsOf(r), r.Refused)
-	}
-	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1"}, Across: []string{"sim"}},
-		grid()); len(r.Comparisons) != 8 || !slices.Equal(r.Comparisons[0].Across, []string{"sim"}) {
-		t.Errorf("%q, %+v", pairsOf(r), r.Refused)
-	}
-	for _, text := range []string{"1=m1", "0.7=0", "0=0.7", "1", "=1"} {
-		want := fmt.Sprintf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are 0, 0.5, 1, 1.5, gloss@1, m1, m2, sbert@1", text)
-		if _, err := Runs([]Run{grid().run(t)}, Options{Pairs: []string{text}}); err == nil || err.Error() != want {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
 // Each refusal names the nearest figure of the reference, the first of equally near ones.
 func TestNearestRefused(t *testing.T) {
 	r := &recorded{signature: func(measure string, condition map[string]string) string {

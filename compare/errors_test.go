@@ -50,7 +50,7 @@ func TestErrorsOfReading(t *testing.T) {
 			}
 		}
 		for _, o := range []Options{{Measures: []string{"nope"}}, {Across: []string{"nope"}}, {Reference: columns{"nope": "x"}},
-			{Reference: columns{"model": "nope"}}, {Pairs: []string{"a=nope"}}} {
+			{Reference: columns{"model": "nope"}}} {
 			if err := of([]Run{good}, o); err == nil || !strings.Contains(err.Error(), "nope") {
 				t.Errorf("%s: %+v: %v", name, o, err)
 			}

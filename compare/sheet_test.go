@@ -85,15 +85,13 @@ func TestSheet(t *testing.T) {
 		{[]*recorded{old}, Options{}},
 		{[]*recorded{old}, Options{Groups: true, Measures: []string{"lpr"}, Reference: columns{"model": "b", "temperature": "0"}}},
 		{[]*recorded{old}, Options{Measures: []string{"lcpr"}, AllPairs: true, Level: .9, Adjust: BH}},
-		{[]*recorded{old}, Options{Measures: []string{"score", "wpr"}, Pairs: []string{"c=a"}, Seed: 9}},
-		{[]*recorded{old}, Options{Pairs: []string{"temperature:1=0"}, Measures: []string{"lpr"}}},
+		{[]*recorded{old}, Options{Measures: []string{"score", "wpr"}, Reference: columns{"model": "a"}, Seed: 9}},
 		{[]*recorded{old, now}, Options{Measures: []string{"lpr", "lcpr"}}},
 		{[]*recorded{old, now}, Options{Groups: true, Measures: []string{"wpr"}, Apart: 5, Unpaired: true}},
 		{[]*recorded{old, alone}, Options{Unpaired: true}},
 		{[]*recorded{alone, old, now}, Options{Measures: []string{"lpr"}}},
 		{[]*recorded{old}, Options{Measures: []string{"bleu"}}},
 		{[]*recorded{old}, Options{Reference: columns{"model": "z"}}},
-		{[]*recorded{old}, Options{Pairs: []string{"z=a"}}},
 	} {
 		var all []Run
 		for _, r := range c.runs {

@@ -74,7 +74,7 @@ type ErrNoHistory struct{ why string }
 
 func (e *ErrNoHistory) Error() string {
 	return e.why + ": runs of one suite, model and settings are a history; " +
-		"to lay out others, name the table's --rows and --columns, such as --rows run --columns measure"
+		"to lay out others, use 'crosstalk table RUN... --rows run --columns measure'"
 }
 
 // Histories reads the figures of runs. An error is an *ErrNoHistory if they differ by more than their date.

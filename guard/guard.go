@@ -33,18 +33,18 @@ const (
 
 // A Judgement is the result of judging a text. Offsets are bytes of the text, End not included.
 type Judgement struct {
-	Verdict   Verdict      `json:"verdict"`
-	Language  string       `json:"language"`             // language of most of the prose, empty if unknown
-	P         float64      `json:"p"`                    // probability that the verdict is true; 0.5 for CannotTell
-	Risk      float64      `json:"risk"`                 // probability that the text, or a part, is in another language
-	Judged    Level        `json:"judged,omitempty"`     // how closely; empty if there was nothing to judge
-	NotJudged string       `json:"not_judged,omitempty"` // which parts were not, and why: words, or the text
-	Units     int          `json:"units"`                // lines, or groups of short ones, that were judged
-	Unclear   int          `json:"unclear"`              // units whose language is unclear
-	Spans     []Span       `json:"spans"`                // the parts in another language
-	Masked    []prose.Span `json:"masked"`               // parts that were not judged
-	Parts     []Part       `json:"-"`                    // the parts that were judged, in order of their first lines
-	Mix       Mix          `json:"-"`
+	Verdict   Verdict       `json:"verdict"`
+	Language  string        `json:"language"`             // language of most of the prose, empty if unknown
+	P         float64       `json:"p"`                    // probability that the verdict is true; 0.5 for CannotTell
+	Risk      float64       `json:"risk"`                 // probability that the text, or a part, is in another language
+	Judged    Level         `json:"judged,omitempty"`     // how closely; empty if there was nothing to judge
+	NotJudged string        `json:"not_judged,omitempty"` // which parts were not, and why: words, or the text
+	Units     int           `json:"units"`                // lines, or groups of short ones, that were judged
+	Unclear   int           `json:"unclear"`              // units whose language is unclear
+	Spans     []Span        `json:"spans"`                // the parts in another language
+	Masked    []prose.Span  `json:"masked"`               // parts that were not judged
+	Parts     []Part        `json:"-"`                    // the parts that were judged, in order of their first lines
+	Mix       crosstalk.Mix `json:"-"`
 
 	// Runs are the offsets where runs of another language begin. A run has one or several spans without an excuse, with
 	// only words between them that both languages have.
@@ -96,7 +96,7 @@ type Checker struct {
 	// languages can be judged besides Languages.
 	Identifier langid.Identifier
 
-	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: Warn.
+	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: crosstalk.Warn.
 	Threshold float64
 
 	prompt string // what the user wrote, in lower case: see Request.Of
@@ -106,10 +106,10 @@ type Checker struct {
 // threshold. It changes whenever they do.
 func (k Checker) Rules() string {
 	rules, threshold := "guard-13+"+words.Name(), k.threshold()
-	if threshold == Warn {
+	if threshold == crosstalk.Warn {
 		return rules
 	}
-	for name, risk := range presets {
+	for name, risk := range crosstalk.Thresholds {
 		if risk == threshold {
 			return rules + "+" + name
 		}

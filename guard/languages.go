@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crosstalk"
 	_ "embed"
 	"slices"
 	"strings"
@@ -293,7 +294,7 @@ const (
 // reveals one, as a tag with the Chinese script if the characters reveal it. It is "" if no message reveals a language,
 // a later one is in another language, or one asks for another language in other words, or before the last message.
 func (k Checker) UserLanguage(messages ...string) string {
-	k.Threshold = Warn // a message may have names and loan words
+	k.Threshold = crosstalk.Warn // a message may have names and loan words
 	messages = slices.Clone(messages[max(0, len(messages)-LookBack):])
 	tag, from := "", 0
 	for i, m := range slices.Backward(messages) {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crosstalk"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -71,7 +72,7 @@ func TestPredicates(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newCheck(k.identifier(), x[1], want)
-		c.threshold, c.prompt = Warn, "what is the dog, however?"
+		c.threshold, c.prompt = crosstalk.Warn, "what is the dog, however?"
 		fmt.Fprintf(&sheet, "%s %.40q\n ", x[0], x[1])
 		p := predicates{sheet: &sheet}
 		all := c.analysis.Words(math.Inf(-1))

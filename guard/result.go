@@ -2,11 +2,10 @@ package guard
 
 import (
 	"cmp"
-	"fmt"
+	"crosstalk"
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"crosstalk/measure/langid/chinese"
@@ -157,27 +156,6 @@ func (c *check) level() Level {
 	return ByLines
 }
 
-// Thresholds of the risk, for different uses. docs/check.md has their precision and recall.
-const (
-	Observe = 0.1  // for looking at answers: they may be wrong
-	Warn    = 0.5  // the default: more likely wrong than not
-	Block   = 0.95 // for blocking answers: they are hardly ever right
-)
-
-var presets = map[string]float64{"observe": Observe, "warn": Warn, "block": Block}
-
-// ParseThreshold parses a threshold: observe, warn or block, or a probability above 0 and at most 1.
-func ParseThreshold(text string) (float64, error) {
-	if risk, ok := presets[text]; ok {
-		return risk, nil
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(x > 0 && x <= 1) {
-		return 0, fmt.Errorf("found %q; expected observe, warn, block, or a probability above 0 and at most 1", text)
-	}
-	return x, nil
-}
-
 // A curve maps the log odds x of another language to a probability: the logistic function of at0 + slope*x.
 type curve struct{ at0, slope float64 }
 
@@ -208,9 +186,9 @@ func model(language string) string {
 // risk returns the probability that a span is a confusion, for equally many right and wrong answers: at least 0.5
 // without an excuse and less with one.
 func (s Span) risk(expected string) float64 {
-	key, low, high := s.Kind+model(expected), Warn, 0.9999
+	key, low, high := s.Kind+model(expected), crosstalk.Warn, 0.9999
 	if s.Excuse != "" {
-		key, low, high = string(s.Excuse), 0.0001, Warn-0.0001
+		key, low, high = string(s.Excuse), 0.0001, crosstalk.Warn-0.0001
 		if s.Excuse == Doubt {
 			key += model(expected)
 		}
@@ -223,7 +201,7 @@ func rounded(p float64) float64 { return math.Round(1e4*p) / 1e4 }
 
 func (k Checker) threshold() float64 {
 	if k.Threshold == 0 {
-		return Warn
+		return crosstalk.Warn
 	}
 	return k.Threshold
 }
@@ -259,16 +237,6 @@ type Part struct {
 	Verdict  Verdict      // of the lines as a whole: single words in another language do not make them Wrong
 	Language string       // as in Span; empty if unknown
 	P        float64      // probability of the verdict
-}
-
-// A Mix describes how the languages of a text's words alternate. It leaves out excused words, except doubtful ones,
-// which count as the expected language, and words of parts in an unknown language.
-type Mix struct {
-	Words    int    // characters in Chinese and Japanese
-	Own      int    // words in the expected language
-	Switches int    // changes of language between successive words
-	First    string // language of most words of the first line, as in Span; empty if no line's is known
-	FirstOwn bool   // that is the expected language
 }
 
 func (c *check) parts() (parts []Part) {
@@ -362,7 +330,7 @@ func (c *check) byWords(language string) bool {
 	return words.Supports(c.want.base) && words.Supports(base) && !han(base) && !han(c.want.base)
 }
 
-func (c *check) mix(parts []Part) (m Mix) {
+func (c *check) mix(parts []Part) (m crosstalk.Mix) {
 	var lines []prose.Span
 	told := map[int]bool{} // lines in a known language, by start
 	for _, p := range parts {

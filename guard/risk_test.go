@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crosstalk"
 	"strings"
 	"testing"
 
@@ -8,13 +9,13 @@ import (
 )
 
 func TestParseThreshold(t *testing.T) {
-	for text, want := range map[string]float64{"observe": Observe, "warn": Warn, "block": Block, "1": 1, "0.25": 0.25, "1e-3": 0.001} {
-		if got, err := ParseThreshold(text); err != nil || got != want {
+	for text, want := range map[string]float64{"observe": crosstalk.Observe, "warn": crosstalk.Warn, "block": crosstalk.Block, "1": 1, "0.25": 0.25, "1e-3": 0.001} {
+		if got, err := crosstalk.ParseThreshold(text); err != nil || got != want {
 			t.Errorf("%s: %g, %v; want %g", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-0.1", "1.01", "NaN", "strict", "50%"} {
-		if got, err := ParseThreshold(text); err == nil || !strings.Contains(err.Error(), "expected observe, warn, block") {
+		if got, err := crosstalk.ParseThreshold(text); err == nil || !strings.Contains(err.Error(), "expected observe, warn, block") {
 			t.Errorf("%q: %g, %v", text, got, err)
 		}
 	}
@@ -29,7 +30,7 @@ func TestRisk(t *testing.T) {
 			last, expected := 0.0, []string{"de", "nl", "et"}[i%3]
 			for _, p := range []float64{0.0001, 0.3, 0.8, 0.99, 0.9999} {
 				risk := Span{Kind: kind, P: p, Excuse: excuse}.risk(expected)
-				if risk < last || (risk >= Warn) != (excuse == "") || risk <= 0 || risk >= 1 {
+				if risk < last || (risk >= crosstalk.Warn) != (excuse == "") || risk <= 0 || risk >= 1 {
 					t.Errorf("%s, excuse %q, p %g: risk %g after %g", kind, excuse, p, risk, last)
 				}
 				last = risk
@@ -47,8 +48,8 @@ func TestThreshold(t *testing.T) {
 		want      Verdict
 		excuse    prose.Kind
 	}{
-		{"ru", term, 0, Right, Gloss}, {"ru", term, Warn, Right, Gloss}, {"ru", term, 0.0001, Wrong, ""},
-		{"ko", plain, 0, Wrong, ""}, {"ko", plain, Warn, Wrong, ""}, {"ko", plain, 1, Right, Doubt},
+		{"ru", term, 0, Right, Gloss}, {"ru", term, crosstalk.Warn, Right, Gloss}, {"ru", term, 0.0001, Wrong, ""},
+		{"ko", plain, 0, Wrong, ""}, {"ko", plain, crosstalk.Warn, Wrong, ""}, {"ko", plain, 1, Right, Doubt},
 	} {
 		j, err := Checker{Threshold: c.threshold}.Check(c.text, c.tag)
 		if err != nil || j.Verdict != c.want || len(j.Spans) != 1 || j.Spans[0].Excuse != c.excuse {
@@ -58,7 +59,7 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("%s at %g: risk %g, p %g, span %+v", c.tag, c.threshold, j.Risk, j.P, j.Spans[0])
 		}
 	}
-	for threshold, want := range map[float64]string{0: "", Warn: "", Observe: "+observe", Block: "+block", 0.25: "+0.25"} {
+	for threshold, want := range map[float64]string{0: "", crosstalk.Warn: "", crosstalk.Observe: "+observe", crosstalk.Block: "+block", 0.25: "+0.25"} {
 		rules := (Checker{Threshold: threshold}).Rules()
 		if !strings.HasSuffix(rules, want) || strings.Count(rules, "+") != 1+strings.Count(want, "+") {
 			t.Errorf("threshold %g: rules %s, want the ending %q", threshold, rules, want)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
@@ -110,7 +111,8 @@ func ofConfusion(t *testing.T) made {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &confusion.Instrument{Protocol: confusion.Protocols[2], Identifier: first{}, Words: words, Condition: condition}
+	in := &confusion.Instrument{Protocol: confusion.Protocols[2], Identifier: first{}, Judge: guard.Checker{}, Words: words,
+		Condition: condition}
 	in.Prompting.Logprobs = 1
 	var observations []crosstalk.Observation
 	for language, texts := range map[string][]string{

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/guard"
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
@@ -60,7 +60,7 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 	if len(possible) == 0 {
 		return fmt.Errorf("%s: there are no questions about a run of %s", path, name)
 	}
-	prompts, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	prompts, err := run.OpenAnswers(path)
 	if err == nil { // recorded answers have none
 		defer prompts.Close()
 	}
@@ -194,7 +194,7 @@ func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
 	}
 	answer := r.unit(o)
 	_, sure := o.Numbers[confusion.Margin]
-	for _, line := range rule.Lines(answer.Topic, answer.Texts[0]) {
+	for _, line := range rule.Lines(guard.Checker{Threshold: rule.Risk}, answer.Topic, answer.Texts[0]) {
 		u := answer
 		u.Line, u.Texts[0] = line.Line, line.Text
 		u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}

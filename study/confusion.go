@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/instrument/confusion"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/embedded"
@@ -35,7 +36,7 @@ type Confusion struct {
 	Suite      string   `json:"suite,omitempty"`      // an embedded suite or a file
 	Languages  []string `json:"languages,omitempty"`  // of answers; nil: all of the suite's
 	Identifier string   `json:"identifier,omitempty"` // as for OpenIdentifier
-	// Words is a file of English words, one per line; "": the embedded list. Package guard uses none.
+	// Words is a file of English words, one per line; "": the embedded list. The judge uses none.
 	Words string   `json:"words,omitempty"`
 	By    []string `json:"by,omitempty"` // columns; nil: confusion.By
 
@@ -133,8 +134,9 @@ func (c Confusion) open() (study *Study, instruments []confusion.Instrument, lan
 		}
 	}
 	for _, p := range protocols {
-		instruments = append(instruments,
-			confusion.Instrument{Protocol: p, Identifier: identifier, Words: words, Part: confusion.Part(c.Part)})
+		judge := guard.Checker{Identifier: identifier, Threshold: p.Risk}
+		instruments = append(instruments, confusion.Instrument{Protocol: p, Identifier: identifier, Judge: judge,
+			Words: words, Part: confusion.Part(c.Part)})
 	}
 	return study, instruments, labeller{identifier, map[string]string{}}, nil
 }

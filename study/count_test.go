@@ -12,13 +12,13 @@ import (
 // A request counts once in all, and once for each condition.
 func TestCounter(t *testing.T) {
 	t.Parallel()
-	var f Forecast
+	var f forecast
 	n := &counter{prices: ask.Prices{"m": {Input: 1, Output: 2}}, forecast: &f, last: map[uint64]int32{}}
 	random := rand.New(rand.NewPCG(3, 3))
 	seen, total, each := map[int]bool{}, 0, [3]int{}
 	for condition := range each {
-		f.Each = append(f.Each, Counted{})
-		f.Each[condition].Model.Name = "m"
+		f.each = append(f.each, counted{})
+		f.each[condition].Model.Name = "m"
 		in := map[int]bool{}
 		for k := range 9000 {
 			key := random.IntN(5000)
@@ -37,12 +37,12 @@ func TestCounter(t *testing.T) {
 			seen[key], in[key] = true, true
 		}
 	}
-	for i, c := range f.Each {
+	for i, c := range f.each {
 		if c.Asks != each[i] || c.Worst.Completion != each[i]<<33 {
 			t.Errorf("condition %d has %+v, want %d requests", i, c.Count, each[i])
 		}
 	}
-	if f.Total.Asks != total || f.Total.Worst.Completion != total<<33 || !f.Total.Priced || f.Total.Cost == 0 {
-		t.Errorf("%+v, want %d requests", f.Total, total)
+	if f.total.Asks != total || f.total.Worst.Completion != total<<33 || !f.total.Priced || f.total.Cost == 0 {
+		t.Errorf("%+v, want %d requests", f.total, total)
 	}
 }

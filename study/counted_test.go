@@ -7,7 +7,7 @@ func TestCountedOfProtocols(t *testing.T) {
 	protocol := func(n int) Protocol { return Protocol{Conditions: make([]Condition, n)} }
 	s := &Study{Protocols: []Protocol{protocol(2), protocol(1), protocol(3)}}
 	for i := range 6 {
-		s.counted = append(s.counted, Counted{asks: i})
+		s.counted = append(s.counted, counted{asks: i})
 	}
 	want := 0
 	for k, p := range s.Protocols {

@@ -7,119 +7,55 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
-	"slices"
-	"strconv"
 	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/report"
-	"crosstalk/report/suites"
 	"crosstalk/run"
 	"crosstalk/run/shard"
 	"crosstalk/suite"
 )
 
-// Forecast is the number of requests, tokens and the cost of a measurement.
-type Forecast struct {
-	Each  []Counted
-	Total Count // counts each request that conditions share once
-}
-
 // Forecast counts the requests of a study, their tokens and their cost. It sends nothing. It refuses the same as
 // Begin: negative limits, unknown columns for grouping, missing prices, and batches for a model without them.
-func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
+func (s *Study) Forecast(ctx context.Context, o ask.Options) (f run.Forecast, err error) {
+	of, err := s.forecast(ctx, o)
+	for _, c := range of.each {
+		f.Each = append(f.Each, run.Counted{Condition: c.Condition.Condition, Count: c.Count})
+	}
+	f.Total = of.total
+	return f, err
+}
+
+func (s *Study) forecast(ctx context.Context, o ask.Options) (f forecast, err error) {
 	if err := o.Check(); err != nil {
-		return Forecast{}, err
+		return f, err
 	}
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
 			name := c.Model.Name
 			if _, priced := o.Budget.Prices[name]; !priced && (o.Budget.Cost > 0 || o.Budget.Prices != nil) {
-				return Forecast{}, fmt.Errorf(
+				return f, fmt.Errorf(
 					"no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}", name, name)
 			}
 		}
 	}
 	if err := s.source.check(true); err != nil {
-		return Forecast{}, err
+		return f, err
 	}
 	prices := o.Budget.Prices
 	if o.Batch {
 		if err := s.checkBatch(); err != nil {
-			return Forecast{}, err
+			return f, err
 		}
 		prices = prices.Batched()
 	}
 	return s.count(ctx, prices, o.Budget.Limits())
 }
 
-// Write writes a forecast for people, with the run directory: a list for one condition, else a table, using names.
-func (f Forecast) Write(w io.Writer, names report.Names, directory string) error {
-	const unknown = "unknown (needs --prices FILE)"
-	if len(f.Each) == 1 {
-		cost := f.Total.price(unknown)
-		if f.Total.Priced {
-			cost = "at most " + cost
-		}
-		sent := f.Each[0].Name[crosstalk.SentColumn]
-		if sent != "" {
-			sent = "\nsent       " + sent
-		}
-		_, err := fmt.Fprintf(w, `model      %s%s
-requests   %d
-tokens     about %d in, at most %d out
-cost       %s
-directory  %s
-`, f.Each[0].Model, sent, f.Total.Asks, f.Total.Worst.Prompt, f.Total.Worst.Completion, cost, directory)
-		return err
-	}
-	rows := [][]string{{"condition", "requests", "tokens in", "max tokens out", "max cost"}}
-	row := func(name string, c Count, unknown string) {
-		rows = append(rows, []string{name, strconv.Itoa(c.Asks), strconv.Itoa(c.Worst.Prompt),
-			strconv.Itoa(c.Worst.Completion), c.price(unknown)})
-	}
-	conditions := make([]map[string]string, len(f.Each))
-	for i, of := range f.Each {
-		conditions[i] = names.By(of.Name)
-	}
-	for i, name := range report.Shorten(conditions, 0) {
-		text := name["model"]
-		for _, column := range slices.Sorted(maps.Keys(name)) {
-			if column != "model" {
-				text += ", " + column + " " + name[column]
-			}
-		}
-		row(text, f.Each[i].Count, "unknown")
-	}
-	row("all, each request once", f.Total, unknown)
-	if err := report.WriteRows(w, rows, 1); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\ndirectory  %s\n", directory)
-	return err
-}
-
-func (c Count) price(unknown string) string {
-	if c.Priced {
-		return fmt.Sprintf("%.4f", c.Cost)
-	}
-	return unknown
-}
-
-// Count is the number of requests, tokens and the cost of a measurement.
-type Count struct {
-	Asks   int
-	Worst  crosstalk.Usage // tokens, if every answer has the maximum length
-	Cost   float64         // of these tokens
-	Priced bool            // all prices are known
-}
-
 // admit returns a function that admits items to a budget, in order; nil if there is no budget.
-func (c Counted) admit(
+func (c counted) admit(
 	in func(context.Context, ask.Need) (context.Context, func()),
 ) func(context.Context, int) (context.Context, func()) {
 	if c.needs == nil {
@@ -128,7 +64,8 @@ func (c Counted) admit(
 	return func(ctx context.Context, item int) (context.Context, func()) { return in(ctx, c.needs[item]) }
 }
 
-func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
+// add counts a request.
+func add(c *run.Count, worst crosstalk.Usage, prices ask.Prices, model string) {
 	_, priced := prices[model]
 	c.Priced = priced && (c.Priced || c.Asks == 0)
 	c.Asks++
@@ -137,23 +74,29 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 	c.Cost += prices.Cost(model, worst)
 }
 
-// Counted is a condition of a protocol with its requests.
-type Counted struct {
+// forecast is a run.Forecast with what a measurement needs to know of each item.
+type forecast struct {
+	each  []counted
+	total run.Count
+}
+
+// counted is a condition of a protocol with its requests.
+type counted struct {
 	Condition
-	Count
+	run.Count
 	asks  int        // of the item with the most requests
 	needs []ask.Need // of each item, if there is a budget
 }
 
 // count runs the instruments over the items without sending requests. If needs is set, it keeps the needs of each
 // item.
-func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
+func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f forecast, err error) {
 	n := &counter{prices: prices, forecast: &f, last: map[uint64]int32{}}
 	for k, p := range s.Protocols {
 		for _, c := range p.Conditions {
 			c = s.observed(p, c)
-			f.Each = append(f.Each, Counted{Condition: c})
-			of := &f.Each[len(f.Each)-1]
+			f.each = append(f.each, counted{Condition: c})
+			of := &f.each[len(f.each)-1]
 			if s.reviews != nil && !s.shard.IsZero() {
 				n.elsewhere = true // another shard may send them
 				if err := s.reviews.ask(ctx, k, c, n); err != nil {
@@ -182,7 +125,7 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 type counter struct {
 	mu        sync.Mutex
 	prices    ask.Prices
-	forecast  *Forecast        // its last condition is the one being asked
+	forecast  *forecast        // its last condition is the one being asked
 	elsewhere bool             // note requests without counting them
 	last      map[uint64]int32 // the last condition with a request, by crosstalk.Key.Short
 	need      ask.Need         // of the current item
@@ -191,31 +134,28 @@ type counter struct {
 func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	condition := int32(len(n.forecast.Each) - 1)
-	of := &n.forecast.Each[condition]
+	condition := int32(len(n.forecast.each) - 1)
+	of := &n.forecast.each[condition]
 	name := of.Model.Name
 	key := crosstalk.KeyOf(of.Model, req)
 	n.need.Add(n.prices, name, req)
 	before, again := n.last[key.Short()]
 	n.last[key.Short()] = condition
 	if !n.elsewhere && !(again && before == condition) {
-		of.add(ask.Worst(req), n.prices, name)
+		add(&of.Count, ask.Worst(req), n.prices, name)
 		if !again {
-			n.forecast.Total.add(ask.Worst(req), n.prices, name)
+			add(&n.forecast.total, ask.Worst(req), n.prices, name)
 		}
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }
 
-// CheckSuite writes likely mistakes in a suite, given by name or file, and why a run would refuse it; if there are
-// none, it summarises the suite. Then it writes what the suite's figures cannot tell. Each line begins with the name.
-// It sends nothing.
-func CheckSuite(ctx context.Context, w io.Writer, name string) error {
-	s, err := suite.Load(name)
-	if err != nil {
-		return err
+// CheckSuite reads a suite, given by name or file, and lists likely mistakes in it, and why a run would refuse it. It
+// sends nothing.
+func CheckSuite(ctx context.Context, name string) (s *suite.Suite, mistakes []string, err error) {
+	if s, err = suite.Load(name); err != nil {
+		return nil, nil, err
 	}
-	remarks := suite.Check(s)
 	sweep := Sweep{Models: []string{"ollama:any"}, CountOnly: true} // a reference model cannot answer all suites
 	whateverLanguage := []string{"bertscore"}
 	of := map[string]interface{ Open() (*Study, error) }{
@@ -223,23 +163,15 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 		"confusion":   Confusion{Sweep: sweep, Suite: name},
 		"consistency": Consistency{Sweep: sweep, Suite: name},
 	}[s.Instrument]
+	mistakes = suite.Check(s)
 	study, err := of.Open()
 	if err == nil {
 		_, err = study.count(ctx, nil, false)
 	}
 	if err != nil {
-		remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
+		mistakes = append(mistakes, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
 	}
-	for _, r := range remarks {
-		fmt.Fprintf(w, "%s: %s\n", name, r)
-	}
-	if len(remarks) == 0 {
-		fmt.Fprintf(w, "%s: %s%s\n", name, suites.Summary(s), suites.Details(s))
-	}
-	for _, l := range suite.Limits(s) {
-		fmt.Fprintf(w, "%s: note: %s\n", name, l)
-	}
-	return nil
+	return s, mistakes, nil
 }
 
 // Take restricts the study to a shard: it then counts, asks and scores only the shard's part of the items. Items that
@@ -357,14 +289,14 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 			return
 		}
 		part := of.Part(*n)
-		said = append(said, fmt.Sprintf("--%s %d is divided among %d shards: %d for this one", flag, *n, of.Count, part))
+		said = append(said, fmt.Sprintf("%s %d is divided among %d shards: %d for this one", flag, *n, of.Count, part))
 		*n = part
 	}
 	divide("rpm", &o.RPM, "request a minute")
 	divide("budget-asks", &o.Budget.Asks, "request")
 	if cost := o.Budget.Cost; cost > 0 {
 		o.Budget.Cost = cost / float64(of.Count)
-		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one",
+		said = append(said, fmt.Sprintf("budget-cost %g is divided among %d shards: %g for this one",
 			cost, of.Count, o.Budget.Cost))
 	}
 	return said, err

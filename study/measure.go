@@ -62,7 +62,7 @@ func (a asked) plan() run.Plan {
 	return plan
 }
 
-func (s *Study) countedOf(protocol, condition int) Counted {
+func (s *Study) countedOf(protocol, condition int) counted {
 	for _, before := range s.Protocols[:protocol] {
 		condition += len(before.Conditions)
 	}

@@ -18,6 +18,7 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model"
+	"crosstalk/report/overview"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 	"crosstalk/run/shard"
@@ -164,7 +165,7 @@ func TestForecastFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		for room, fails := range map[int]bool{0: true, 200: len(temperatures) > 1, 1 << 20: false} {
-			if err := f.Write(&failing{room}, nil, "runs/x"); (err != nil) != fails {
+			if err := overview.WriteForecast(&failing{room}, f, nil, "runs/x"); (err != nil) != fails {
 				t.Errorf("%d conditions, room for %d: %v", len(temperatures), room, err)
 			}
 		}

@@ -59,16 +59,16 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if s.countOnly {
 		return nil, errors.New("the study can count, not run: open it without CountOnly")
 	}
-	f, err := s.Forecast(ctx, o)
+	f, err := s.forecast(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	s.counted = f.Each
+	s.counted = f.each
 	o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
 	if err := s.admitShard(path); err != nil {
 		return nil, err
 	}
-	m := &Measurement{study: s, Planned: f.Total.Asks, batch: o.Batch, budget: o.Budget}
+	m := &Measurement{study: s, Planned: f.total.Asks, batch: o.Batch, budget: o.Budget}
 	if m.Dir, err = run.Create(s.shard.Dir(path), s.Plan()); err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]cro
 	if err != nil {
 		return nil, err
 	}
-	s.counted = f.Each
+	s.counted = f.each
 	if err := m.askInBatches(ctx); err != nil {
 		return nil, err
 	}

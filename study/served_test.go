@@ -20,6 +20,7 @@ import (
 	"crosstalk/internal/testing/golden"
 	"crosstalk/internal/testing/testserver"
 	"crosstalk/report"
+	"crosstalk/report/overview"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 	"crosstalk/run/shard"
@@ -214,7 +215,7 @@ func measured(ctx context.Context, say func(string, ...any), s *Study, dir strin
 		return err
 	}
 	var table strings.Builder
-	f.Write(&table, report.Names{}, "runs/x")
+	overview.WriteForecast(&table, f, report.Names{}, "runs/x")
 	say("%s", strings.TrimSpace(table.String()))
 	m, err := s.Begin(ctx, dir, o)
 	if err != nil {

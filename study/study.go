@@ -43,7 +43,7 @@ type Study struct {
 	byUser  bool              // the user chose By; default columns may be missing
 	columns figures.Columns   // those that the instrument adds to the suite's and the grid's, or those of recorded answers
 	env     *similarities.Env // nil: nothing is compared
-	counted []Counted         // the conditions of all protocols, unless answers were recorded
+	counted []counted         // the conditions of all protocols, unless answers were recorded
 	reviews *reviews          // of rewritten instructions; nil: none are rewritten
 
 	families  []model.Family  // added by the user

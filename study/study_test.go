@@ -13,6 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/report"
+	"crosstalk/report/overview"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 )
@@ -75,7 +76,7 @@ directory  runs/a
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := f.Write(&b, report.Names{"0": "low"}, "runs/a"); err != nil || b.String() != c.want {
+		if err := overview.WriteForecast(&b, f, report.Names{"0": "low"}, "runs/a"); err != nil || b.String() != c.want {
 			t.Errorf("%v\n%s\nwant\n%s", err, b.String(), c.want)
 		}
 	}
@@ -113,19 +114,20 @@ func TestCheckSuite(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var said strings.Builder
-		if err := CheckSuite(t.Context(), &said, file); err != nil {
+		_, mistakes, err := CheckSuite(t.Context(), file)
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		refused := strings.Contains(said.String(), file+": run confusion refuses the suite as it is: ")
-		if maori := name == "maori.csv"; refused != maori || maori && !strings.Contains(said.String(), "cannot identify the language mi") {
-			t.Errorf("%s: %s", name, said.String())
+		said := strings.Join(mistakes, "\n")
+		refused := strings.Contains(said, "run confusion refuses the suite as it is: ")
+		if maori := name == "maori.csv"; refused != maori || maori && !strings.Contains(said, "cannot identify the language mi") {
+			t.Errorf("%s: %s", name, said)
 		}
 	}
 	for _, name := range []string{"leakage-de", "consistency"} {
-		var said strings.Builder
-		if err := CheckSuite(t.Context(), &said, name); err != nil || strings.Contains(said.String(), "refuses") {
-			t.Errorf("%s: %s, %v", name, said.String(), err)
+		_, mistakes, err := CheckSuite(t.Context(), name)
+		if err != nil || strings.Contains(strings.Join(mistakes, "\n"), "refuses") {
+			t.Errorf("%s: %q, %v", name, mistakes, err)
 		}
 	}
 }

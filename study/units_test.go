@@ -231,10 +231,10 @@ func TestLeftOut(t *testing.T) {
 	if got := c.without([]string{"top_k", crosstalk.ParamTemperature, "nothing"}); len(got.Changes) > 1 || len(c.Changes) > 0 {
 		t.Errorf("%+v", got.Changes)
 	}
-	var n Count
+	var n run.Count
 	prices := ask.Prices{"m": {Input: 1}}
 	for i, want := range []bool{true, false, false} {
-		if n.add(crosstalk.Usage{Prompt: 1}, prices, []string{"m", "other", "m"}[i]); n.Priced != want || n.Asks != i+1 {
+		if add(&n, crosstalk.Usage{Prompt: 1}, prices, []string{"m", "other", "m"}[i]); n.Priced != want || n.Asks != i+1 {
 			t.Errorf("%d: %+v", i, n)
 		}
 	}

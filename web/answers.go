@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
 	"crosstalk/report/page"
+	"crosstalk/run"
 	"crosstalk/web/index"
 )
 
@@ -180,8 +180,8 @@ func (p *answersPage) count() string {
 }
 
 // journalOf opens the journal of a run, nil if it has none (a run of recorded answers); done closes it.
-func journalOf(run string) (j *journal.Journal, done func()) {
-	j, err := journal.OpenReader(filepath.Join(run, journal.Name))
+func journalOf(path string) (j *journal.Journal, done func()) {
+	j, err := run.OpenAnswers(path)
 	if err != nil {
 		return nil, func() {}
 	}

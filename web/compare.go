@@ -171,7 +171,7 @@ func (x *side) choose(r *http.Request) error {
 		x.at = 1
 	}
 	if x.wanted != nil {
-		x.at = slices.IndexFunc(conditions, func(c map[string]string) bool { return !contradicts(c, x.wanted) })
+		x.at = slices.IndexFunc(conditions, func(c map[string]string) bool { return crosstalk.HasAll(x.wanted, c) })
 	}
 	if x.at < 0 || x.at >= len(conditions) {
 		x.at = 0
@@ -181,16 +181,6 @@ func (x *side) choose(r *http.Request) error {
 		x.Conditions = append(x.Conditions, option{strconv.Itoa(i), differing(c, conditions), i == x.at})
 	}
 	return nil
-}
-
-// contradicts reports whether a condition has another value in a column that figures do not pool.
-func contradicts(c, figure map[string]string) bool {
-	for column, value := range figure {
-		if own, has := c[column]; has && own != value && value != crosstalk.All {
-			return true
-		}
-	}
-	return false
 }
 
 // differing names a condition by the columns in which it differs from others.

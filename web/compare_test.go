@@ -16,7 +16,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
-	"crosstalk/report/pivot"
 	"crosstalk/report/results"
 	"crosstalk/run"
 )
@@ -168,9 +167,13 @@ func TestComparisonEqualsCommand(t *testing.T) {
 	judgedRun(t, paths[1], inFours(judged("m", strings.Repeat("wwrrwrrrrw", 9))))
 	judgedRun(t, filepath.Join(dir, "three"), judged("a", "rrww"), judged("b", "rwrw"), judged("c", "wwrw"))
 	var printed strings.Builder
-	result, err := results.Compare("table", paths, &pivot.Table{}, nil, compare.Default)
-	if err == nil {
-		err = result.WriteTable(&printed, "table", paths, &pivot.Table{})
+	runs, err := compare.Open(paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := results.Comparison{}
+	if result.Result, err = compare.Runs(runs, compare.Default); err == nil {
+		err = result.Write(&printed, "table")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,6 @@ func (o *compareFlags) apply(to *compare.Options) (err error) {
 func compareCommand() *cobra.Command {
 	var out outputFlags
 	var o compareFlags
-	var table tableFlags
 	var options compare.Options
 	var html string
 	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
@@ -72,8 +71,15 @@ func compareCommand() *cobra.Command {
 		if err := o.apply(&options); err != nil {
 			return err
 		}
-		result, err := results.Compare(out.format, paths, &table.Table, o.by, options)
+		runs, err := compare.Open(paths, o.by)
 		if err != nil {
+			return err
+		}
+		result := results.Comparison{}
+		if result.Result, err = compare.Runs(runs, options); err != nil {
+			return err
+		}
+		if result.Names, err = figures.Names(paths...); err != nil {
 			return err
 		}
 		if html != "" {
@@ -85,19 +91,16 @@ func compareCommand() *cobra.Command {
 			}
 			fmt.Fprintf(notes(c), "Page: %s\n", html)
 		}
-		return result.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table)
+		return result.Write(c.OutOrStdout(), out.format)
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
 		{Name: "html", To: &html,
 			Help: "a file for the page that shows two runs side by side, with the answers that changed"},
-		{Name: "adjust", To: &options.Adjust, Rare: true,
+		{Name: "adjust", To: &options.Adjust, InFile: true,
 			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
-		{Name: "pair", To: &options.Pairs, Whole: true,
-			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
 		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},
 	})
-	table.add(c)
 	out.add(c)
 	return c
 }
@@ -226,7 +229,7 @@ func gateCommand() *cobra.Command {
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
-		{Name: "max-unchecked", To: &g.unchecked, Rare: true,
+		{Name: "max-unchecked", To: &g.unchecked, InFile: true,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
 		{Name: "junit", To: &g.reports.JUnit, Help: "write the checks to this file as JUnit XML"},
 	})

@@ -16,7 +16,6 @@ import (
 	"crosstalk/model"
 	"crosstalk/report"
 	"crosstalk/report/overview"
-	"crosstalk/report/pivot"
 	"crosstalk/run/shard"
 	"crosstalk/study"
 
@@ -61,11 +60,11 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 			crosstalk.ReasoningMedium, crosstalk.ReasoningHigh},
 			Help: "how much the model thinks: off, low, medium, high, or \"default\" for the model's own " +
 				"(default: the model's own)"},
-		{Name: "reasoning-tokens", To: &s.ReasoningTokens, Rare: true, Positive: true,
+		{Name: "reasoning-tokens", To: &s.ReasoningTokens, InFile: true, Positive: true,
 			Help: "tokens for thinking, in addition to --max-tokens (default: what the model is known to need)"},
 		{Name: "param", To: &s.Params, Whole: true,
 			Help: "any other setting as NAME=VALUE, as in --param reasoning_effort=low"},
-		{Name: "families", To: &m.families, Rare: true,
+		{Name: "families", To: &m.families, InFile: true,
 			Help: "a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 	})
 	config.Declare(c, asked, []config.Flag{
@@ -90,15 +89,15 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		{Name: "batch", To: &o.Batch,
 			Help: "send the requests in batches: half the price at most providers, answers within a day; " +
 				"can be interrupted and resumed"},
-		{Name: "batch-give-up", To: &o.BatchGiveUp, Rare: true,
+		{Name: "batch-give-up", To: &o.BatchGiveUp, InFile: true,
 			Help: "send requests again, at the full price, whose answers in a batch cannot be read within patience " +
 				"(default: stop)"},
 		{Name: "concurrency", To: &o.Concurrency, Positive: true,
 			Help: "maximum concurrent requests; fewer if more are not faster (default 64)"},
-		{Name: "rpm", To: &o.RPM, Rare: true, Positive: true, Help: "maximum requests per minute (default: no limit)"},
-		{Name: "timeout", To: &o.Timeout, Rare: true, Positive: true, Help: "maximum time per request"},
-		{Name: "retries", To: &o.Retries, Rare: true, Help: "retries after a transient error"},
-		{Name: "patience", To: &o.Patience, Rare: true, Positive: true,
+		{Name: "rpm", To: &o.RPM, InFile: true, Positive: true, Help: "maximum requests per minute (default: no limit)"},
+		{Name: "timeout", To: &o.Timeout, InFile: true, Positive: true, Help: "maximum time per request"},
+		{Name: "retries", To: &o.Retries, InFile: true, Help: "retries after a transient error"},
+		{Name: "patience", To: &o.Patience, InFile: true, Positive: true,
 			Help: "maximum time to wait for a server that is down or asks to wait; " +
 				"a batch in progress is always waited for"},
 	})
@@ -155,7 +154,7 @@ func byFlag(columns *[]string, standard []string, more string) config.Flag {
 
 // execEnvFlag is the flag that names the environment variables that programs (exec:) get.
 func execEnvFlag(names *[]string) config.Flag {
-	return config.Flag{Name: "exec-env", To: names, Rare: true,
+	return config.Flag{Name: "exec-env", To: names, InFile: true,
 		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
 }
 
@@ -222,35 +221,6 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 		return flags[i]
 	}
 	return ""
-}
-
-// tableFlags control the layout of a table, and which observations its figures are computed from.
-type tableFlags struct{ pivot.Table }
-
-func (t *tableFlags) add(c *cobra.Command) {
-	config.Declare(c, "", []config.Flag{
-		{Name: "rows", To: &t.Rows,
-			Help: "lay figures out in a table with the values of these columns as rows"},
-		{Name: "columns", To: &t.Columns,
-			Help: "and the values of these as columns; measure means the measures"},
-		{Name: "pool", To: &t.Pool,
-			Help: "figures over all values of a column together, such as temperature"},
-		{Name: "only", To: &t.Only, Whole: true,
-			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
-		{Name: "group", To: &t.Group, Whole: true,
-			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
-		{Name: "spread", To: &t.Spread,
-			Help: "show the minimum, the mean and the maximum of a figure over the values of columns, such as sample"},
-		{Name: "with", To: &t.Beside,
-			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
-		{Name: "label", To: &t.Names, Whole: true,
-			Help: "what to call a value, column or measure in a table: [COLUMN:]VALUE=NAME"},
-	})
-}
-
-// wanted returns the first flag that asks for figures other than the run's own, or "".
-func (t *tableFlags) wanted(c *cobra.Command) string {
-	return anyGiven(c, "rows", "columns", "pool", "only", "group", "spread", "with", "label")
 }
 
 type figureFlags struct {

@@ -96,7 +96,7 @@ func TestHistory(t *testing.T) {
 	if !strings.Contains(message, `differ by model, "x" and "y": runs of one suite, model and settings are a history`) {
 		t.Errorf("%s", message)
 	}
-	if _, message = report(2, nights[0], nights[1], "--corrected"); !strings.Contains(message, "--corrected is of one run") {
+	if _, message = report(2, nights[0], nights[1], "--by", "language"); !strings.Contains(message, "--by is of one run") {
 		t.Errorf("%s", message)
 	}
 }

@@ -91,7 +91,7 @@ func TestKnownTruth(t *testing.T) {
 		}
 	}
 	call(0, "score", "confusion", file, "--language", "user", "-m", "prod", "-q", "--out", run)
-	rows, err := csv.NewReader(strings.NewReader(call(0, "report", run, "--answers", "faults", "--format", "csv"))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(call(0, "table", run, "--faults", "--format", "csv"))).ReadAll()
 	if err != nil || len(rows) != 40 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}

@@ -125,7 +125,7 @@ func rootCommand() *cobra.Command {
 		{"Measure", []*cobra.Command{group("run", asking...), group("score", scoring...),
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
+			reportCommand(), tableCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{
@@ -218,7 +218,8 @@ func explainFlag(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		if instead := insteadOf("--" + unknown.GetSpecifiedName()); instead != "" {
+		flag := "--" + unknown.GetSpecifiedName()
+		if instead := cmp.Or(insteadOf(c.Name()+" "+flag), insteadOf(flag)); instead != "" {
 			return fmt.Errorf("--%s was removed: %s", unknown.GetSpecifiedName(), instead)
 		}
 		var names []string
@@ -274,7 +275,8 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("expected '%s', found %s", expected, found)
 }
 
-// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead.
+// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead. A flag that
+// another command still has follows the name of the command that lost it.
 //
 //go:embed removed.txt
 var removed string
@@ -371,13 +373,13 @@ func flagHelp(c *cobra.Command) string {
 			all.AddFlag(&of)
 		})
 	}
-	rare := ""
+	inFile := ""
 	if keys := strings.Join(keysOf(c), ", "); keys != "" {
-		rare = "\n\nRarely needed (docs/config.md):\n      " +
+		inFile = "\n\nOnly in a file (--config), see docs/config.md:\n      " +
 			strings.Join(visible.Wrap(keys, helpWidth-6), "\n      ")
 	}
 	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
-		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + rare
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + inFile
 	}
 	var parts []string
 	for _, group := range flagGroups {
@@ -392,14 +394,14 @@ func flagHelp(c *cobra.Command) string {
 			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
 		}
 	}
-	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + rare
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + inFile
 }
 
-// keysOf returns the flags of a command that help only names.
+// keysOf returns the settings of a command that only files have.
 func keysOf(c *cobra.Command) (keys []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if config.Rare(f) {
-			keys = append(keys, "--"+f.Name)
+		if config.InFile(f) {
+			keys = append(keys, f.Name)
 		}
 	})
 	return keys

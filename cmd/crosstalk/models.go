@@ -74,9 +74,9 @@ func modelsCommand() *cobra.Command {
 			Help: "environment variable that contains the API key (default: the provider's)"},
 		{Name: "header", To: &m.options.Header, Whole: true,
 			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
-		{Name: "families", To: &m.families, Rare: true,
+		{Name: "families", To: &m.families, InFile: true,
 			Help: "--check: a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
-		{Name: "timeout", To: &m.timeout, Rare: true, Help: "maximum time to wait for the server"},
+		{Name: "timeout", To: &m.timeout, InFile: true, Help: "maximum time to wait for the server"},
 	})
 	c.AddCommand(modelsPullCommand())
 	return c
@@ -198,9 +198,11 @@ func suitesCommand() *cobra.Command {
 		case check && len(args) > 0:
 			var b strings.Builder // buffered: print nothing if one of the suites cannot be read
 			for _, name := range args {
-				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
+				s, mistakes, err := study.CheckSuite(c.Context(), name)
+				if err != nil {
 					return err
 				}
+				suites.WriteCheck(&b, name, s, mistakes)
 			}
 			_, err := io.WriteString(w, b.String())
 			return err

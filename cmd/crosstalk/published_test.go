@@ -419,7 +419,7 @@ func comparePublished(t *testing.T, dir string) {
 	f := computed{map[string][]crosstalk.Estimate{}, prompts}
 	for name, line := range paperReports {
 		var document crosstalk.Document
-		text := papersCommand(t, dir, "crosstalk report "+line+" --format json")
+		text := papersCommand(t, dir, "crosstalk table "+line+" --format json")
 		if err := json.Unmarshal([]byte(text), &document); err != nil {
 			t.Fatal(name, err)
 		}

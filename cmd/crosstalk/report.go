@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"crosstalk/report/page"
 	"crosstalk/run"
 	"crosstalk/run/figures"
-	"crosstalk/run/view"
 	"crosstalk/web"
 	"crosstalk/web/annotate"
 
@@ -29,12 +27,8 @@ import (
 
 type reportFlags struct {
 	figureFlags
-	by        []string
-	files     page.Files
-	corrected bool
-	table     tableFlags
-	measures  []string
-	answers   string
+	by    []string
+	files page.Files
 }
 
 func reportCommand() *cobra.Command {
@@ -47,59 +41,22 @@ func reportCommand() *cobra.Command {
 			Help: "where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)"},
 		{Name: "figures", To: &r.files.Figures,
 			Help: "a directory for the plots as SVG and PDF and the tables as CSV, markdown and LaTeX"},
-		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
-		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault},
-			Help: "print answers instead: faults (those with any fault; --only chooses, also by item)"},
-		{Name: "measure", To: &r.measures, Values: "measures",
-			Help: "print only these measures (default: all)"},
 	})
-	r.table.add(c)
 	r.figureFlags.add(c)
 	return c
 }
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	collect(20, paths...) // for a million answers: a third less memory, a third more CPU time
-	path := paths[0]
-	by, wrongBy := figures.ParseBy(r.by)
-	if r.answers != "" {
-		name := anyGiven(c, "html", "figures", "corrected", "measure", "rows", "columns", "pool", "group", "spread", "by")
-		if name != "" || len(paths) > 1 {
-			return usagef("--answers is of the answers of one run; no other flags but --format and --only go with it")
-		}
-		only, err := view.Chosen(r.table.Only)
-		if err != nil {
-			return err
-		}
-		return export.WriteFaults(c.OutOrStdout(), r.format, path, only)
-	}
-	if len(paths) > 1 && r.measures == nil && r.table.wanted(c) == "" && !c.Flags().Changed("by") {
+	if len(paths) > 1 {
 		return r.writeHistory(c, paths)
 	}
-	if r.measures != nil || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) ||
-		r.table.wanted(c) != "" && r.table.wanted(c) != "label" {
-		return r.writeTable(c, paths)
+	path := paths[0]
+	by, err := figures.ParseBy(r.by)
+	if err != nil {
+		return err
 	}
-	if name := anyGiven(c, "html", "figures"); r.corrected && name != "" {
-		return fmt.Errorf("--corrected and --%s cannot be combined: corrected figures are only printed", name)
-	}
-	if wrongBy != nil {
-		return wrongBy
-	}
-	if r.corrected {
-		estimates, remarks, err := labels.CorrectedOf(path, by)
-		if err != nil {
-			return err
-		}
-		if err := noteCutShort(c, path); err != nil {
-			return err
-		}
-		for _, note := range remarks {
-			fmt.Fprintln(notes(c), note)
-		}
-		return report.Write(c.OutOrStdout(), r.format, estimates)
-	}
-	names, err := r.table.NamesOf(paths)
+	names, err := figures.Names(path)
 	if err != nil {
 		return err
 	}
@@ -130,34 +87,10 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	return r.files.Write(to, p)
 }
 
-// writeTable prints and draws figures that are laid out in a table, or that are computed from other observations than
-// the run's own figures.
-func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
-	if name := anyGiven(c, "html", "corrected"); name != "" {
-		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are in no page", name)
-	}
-	laid, err := r.table.Of(paths, r.by, r.measures)
-	if err != nil {
-		return err
-	}
-	if err := laid.Write(c.OutOrStdout(), r.format); err != nil || r.files.Figures == "" {
-		return err
-	}
-	if !r.table.LaidOut() {
-		return fmt.Errorf("--figures of --measure, --pool, --only, --group or --spread needs a table: " +
-			"name its --rows and --columns, such as --rows model")
-	}
-	plots, err := laid.Plots()
-	if err != nil {
-		return err
-	}
-	return page.SaveFigures(notes(c), r.files.Figures, plots, laid.Write)
-}
-
 // writeHistory prints and draws runs that differ only by their date.
 func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
-	if r.corrected {
-		return errors.New("--corrected is of one run")
+	if r.by != nil {
+		return usagef("--by is of one run; a history has the totals of each")
 	}
 	h, err := gate.Histories(paths)
 	if err != nil {
@@ -234,8 +167,9 @@ func addSample(c *cobra.Command, s *labels.Sample) {
 type agreementFlags struct {
 	outputFlags
 	labels.Options
-	question string
-	all      bool
+	question  string
+	all       bool
+	corrected bool
 }
 
 func agreementCommand() *cobra.Command {
@@ -248,6 +182,8 @@ func agreementCommand() *cobra.Command {
 		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
 		{Name: "question", To: &a.question, Help: questionHelp},
 		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
+		{Name: "corrected", To: &a.corrected,
+			Help: "print the instrument's figures corrected by the labels instead; only --by goes with it"},
 	})
 	a.outputFlags.add(c)
 	return c
@@ -257,6 +193,9 @@ func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 	var err error
 	if a.By, err = figures.ParseBy(a.By); err != nil {
 		return err
+	}
+	if a.corrected {
+		return a.writeCorrected(c, args[0])
 	}
 	a.Link = web.ItemPath
 	short := !a.all && a.format == report.Formats[0]
@@ -274,6 +213,24 @@ func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
 	return report.AgreementView{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
+}
+
+// writeCorrected prints figures of a run that its labels correct.
+func (a *agreementFlags) writeCorrected(c *cobra.Command, path string) error {
+	if name := anyGiven(c, "all", "question", "seed"); name != "" {
+		return usagef("--corrected and --%s cannot be combined: all questions correct the figures that they are about", name)
+	}
+	estimates, remarks, err := labels.CorrectedOf(path, a.By)
+	if err != nil {
+		return err
+	}
+	if err := noteCutShort(c, path); err != nil {
+		return err
+	}
+	for _, note := range remarks {
+		fmt.Fprintln(notes(c), note)
+	}
+	return report.Write(c.OutOrStdout(), a.format, estimates)
 }
 
 func noteCutShort(c *cobra.Command, runs ...string) error {
@@ -319,10 +276,10 @@ func annotateCommand() *cobra.Command {
 		Help: "what to ask (default: all that the run has; in a sheet the run's instrument)"}})
 	addSample(c, &a.Sample)
 	config.Declare(c, "", []config.Flag{
-		{Name: "guideline", To: &a.guideline, Rare: true, Help: "a text file to show in place of the guidelines of the questions"},
+		{Name: "guideline", To: &a.guideline, InFile: true, Help: "a text file to show in place of the guidelines of the questions"},
 		{Name: "annotator", To: &a.Annotators,
 			Help: "names of annotators who get a token each (default: everybody enters a name), or of the one of a sheet"},
-		{Name: "overlap", To: &a.Overlap, Rare: true,
+		{Name: "overlap", To: &a.Overlap, InFile: true,
 			Help: "how many of the --annotator names are asked each question (default: all)"},
 		{Name: "adjudicator", To: &a.Adjudicator,
 			Help: "who decides: ask this person alone, about answers on which annotators disagree"},

@@ -26,7 +26,6 @@ import (
 	"slices"
 
 	"crosstalk"
-	"crosstalk/guard"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/wordlist"
@@ -64,6 +63,7 @@ const (
 type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
+	Judge      crosstalk.Judge        // with the protocol's threshold of risk, for Prose
 	Words      *wordlist.List         // English words, for the paper's protocols
 	Part       Part                   // the part of answers to score
 	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
@@ -110,8 +110,8 @@ var kind string
 // Protocol is a named, frozen set of measuring rules. A figure's signature contains the rules, not the name.
 type Protocol struct {
 	Name  string
-	Prose bool    `json:",omitempty"` // package guard judges: the five rules below do not apply
-	Risk  float64 `json:",omitempty"` // threshold for parts in another language, 0: guard.Checker's default; Prose only
+	Prose bool    `json:",omitempty"` // the judge judges: the five rules below do not apply
+	Risk  float64 `json:",omitempty"` // threshold for parts in another language, 0: crosstalk.Warn; Prose only
 
 	MinWords  int     // lines with fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
@@ -182,7 +182,7 @@ func (p Protocol) unscored() string {
 // Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
 	Protocols []string `json:"protocols,omitempty"` // measured side by side; nil: the default
-	Threshold string   `json:"threshold,omitempty"` // of risk, as for guard.ParseThreshold; "": the default
+	Threshold string   `json:"threshold,omitempty"` // of risk, as for crosstalk.ParseThreshold; "": the default
 	Part      string   `json:"part,omitempty"`      // one of Parts; "": Answer
 }
 
@@ -191,7 +191,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, func(name string) (Protocol, error) {
 		p, err := ProtocolNamed(name)
 		if err == nil && o.Threshold != "" && p.Prose {
-			if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
+			if p.Risk, err = crosstalk.ParseThreshold(o.Threshold); err != nil {
 				err = crosstalk.BadOption("threshold", ": %w", err)
 			}
 		}
@@ -227,7 +227,7 @@ type Rules struct {
 	Points     int    `json:",omitempty"` // version of the rule for confusion points, if there are candidates; 0: 1
 	Shown      string `json:",omitempty"` // demonstrations, unless they are in the expected language
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
-	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol uses guard
+	Judge      string `json:",omitempty"` // its rules, if the protocol uses a judge
 }
 
 // Rules returns the instrument's rules.
@@ -241,7 +241,7 @@ func (in *Instrument) Rules() Rules {
 		r.Points = 2
 	}
 	if in.Protocol.Prose {
-		r.Judge = guard.Checker{Threshold: in.Protocol.Risk}.Rules()
+		r.Judge = in.Judge.Rules()
 	}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/pytext"
 	"crosstalk/measure/wordlist"
@@ -39,7 +40,7 @@ func instrument(t testing.TB, protocol string) *Instrument {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Instrument{Protocol: p, Identifier: tagged(0.9), Words: words}
+	return &Instrument{Protocol: p, Identifier: tagged(0.9), Judge: guard.Checker{}, Words: words}
 }
 
 func item(language string) crosstalk.Item {
@@ -182,13 +183,13 @@ func TestProtocols(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, p := range Protocols {
-		rules := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Words: wordlist.English()}).Rules().fields(true))
+		rules := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Judge: guard.Checker{}, Words: wordlist.English()}).Rules().fields(true))
 		if other, again := seen[rules]; again {
 			t.Errorf("%s and %s have the same signature %s", p.Name, other, rules)
 		}
 		seen[rules] = p.Name
 		p.Kana = true
-		if kana := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1),
+		if kana := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Judge: guard.Checker{},
 			Words: wordlist.English()}).Rules().fields(true)); (kana == rules) != p.Prose {
 			t.Errorf("%s has the signature %s, with kana %s", p.Name, rules, kana)
 		}

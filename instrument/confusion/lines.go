@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/guard"
-	"crosstalk/measure/prose"
 	"crosstalk/measure/pytext"
 	"crosstalk/measure/segment"
 	"crosstalk/measure/segment/japanese"
@@ -207,57 +205,32 @@ func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool
 // longest is the longest answer that is judged, in bytes: judging needs a hundred times as much memory.
 const longest = 2 << 20
 
-// checkProse judges an answer with package guard.
+// checkProse judges an answer with the instrument's judge.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
 	if len(answer) > longest {
 		return c, CannotTell
 	}
-	checker := guard.Checker{Identifier: in.Identifier, Threshold: in.Protocol.Risk}
-	j, start, err := judgement(checker, cmp.Or(expected.Tag, expected.Language), answer)
+	j, err := judgeBy(in.Judge, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {
 		return c, NoLanguage
 	}
-	c.mix = j.Mix
-	for _, at := range j.Runs {
-		c.points = append(c.points, start+at)
-	}
-	at := place{text: answer}
-	for _, m := range j.Masked {
-		span := at.span(start+m.Start, start+m.End)
-		span.Text, span.Reason = "", string(m.Kind)
-		c.masked = append(c.masked, span)
-	}
-	at = place{text: answer}
-	for _, s := range j.Spans {
-		span := at.span(start+s.Start, start+s.End)
-		if s.Excuse != "" {
-			if s.Excuse != prose.Quote || s.Kind == guard.Line { // other quotations are masked
-				span.Text, span.Reason = "", string(s.Excuse)
-				c.masked = append(c.masked, span)
-			}
-			continue
-		}
-		span.Language, span.Probability, span.Reason = s.Language, float32(s.P), s.Kind
-		if s.Kind == guard.Word {
-			c.words = append(c.words, span)
-		} else {
-			c.wrong = append(c.wrong, span)
-		}
+	c.mix, c.points, c.wrong, c.words, c.masked = j.Mix, j.Runs, j.Wrong, j.Words, j.Masked
+	for i := range c.masked {
+		c.masked[i].Text = ""
 	}
 	var right []int // starts of lines in the right language
-	at = place{text: answer}
 	for _, p := range j.Parts {
-		if p.Verdict == guard.CannotTell {
+		if p.Unclear {
 			c.unclear += len(p.Lines)
 			continue
 		}
 		if margin := p.P - in.Protocol.Threshold; c.lines == 0 || margin < c.margin {
-			c.margin, c.marginLine = margin, 1+strings.Count(answer[:start+p.Lines[0].Start], "\n")
+			c.margin, c.marginLine = margin, p.Lines[0].Line
 		}
 		c.lines += len(p.Lines)
-		if p.Verdict == guard.Right {
+		if p.Right {
 			for _, l := range p.Lines {
-				right = append(right, start+l.Start)
+				right = append(right, l.Start)
 			}
 		}
 	}
@@ -273,28 +246,39 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 	return c, ""
 }
 
-// judgement judges the scored part of a text, and returns its offset.
-func judgement(k guard.Checker, tag, text string) (j guard.Judgement, start int, err error) {
-	start, end := scored(text)
-	j, err = k.Check(text[start:end], tag)
-	return j, start, err
+// judgeBy judges the scored part of an answer. The result is of the answer, with the lines and texts of spans.
+func judgeBy(judge crosstalk.Judge, tag, answer string) (crosstalk.Judged, error) {
+	start, end := scored(answer)
+	j, err := judge.Judge(answer[start:end], tag)
+	var ends []int // of lines
+	for i, c := range []byte(answer) {
+		if c == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	locate := func(spans []crosstalk.Span) {
+		for i := range spans {
+			s := &spans[i]
+			s.Start, s.End = start+s.Start, start+s.End
+			line, _ := slices.BinarySearch(ends, s.Start)
+			s.Line, s.Text = 1+line, answer[s.Start:s.End]
+		}
+	}
+	for _, spans := range [][]crosstalk.Span{j.Wrong, j.Words, j.Masked} {
+		locate(spans)
+	}
+	for _, p := range j.Parts {
+		locate(p.Lines)
+	}
+	for i := range j.Runs {
+		j.Runs[i] += start
+	}
+	return j, err
 }
 
-// place finds the lines of spans, which must be in order.
-type place struct {
-	text string
-	line int // the line with byte at, from 0
-	at   int
-}
-
-func (p *place) span(start, end int) crosstalk.Span {
-	p.line += strings.Count(p.text[p.at:start], "\n")
-	p.at = start
-	return crosstalk.Span{Line: 1 + p.line, Start: start, End: end, Text: p.text[start:end]}
-}
-
-// Lines returns the lines of an answer in a language that the rules check. Their texts are as received.
-func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
+// Lines returns the lines of an answer in a language that the rules check. Their texts are as received. Rules without
+// a judge need none.
+func (r Rules) Lines(judge crosstalk.Judge, language, answer string) (checked []crosstalk.Span) {
 	if !r.Prose {
 		segmenter := segmenterOf(language)
 		for l := range lines(answer) {
@@ -304,20 +288,15 @@ func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 		}
 		return checked
 	}
-	j, start, err := judgement(guard.Checker{Threshold: r.Risk}, language, answer)
+	j, err := judgeBy(judge, language, answer)
 	if err != nil {
 		return nil
 	}
-	var all []prose.Span
 	for _, p := range j.Parts {
-		if p.Verdict != guard.CannotTell {
-			all = append(all, p.Lines...)
+		if !p.Unclear {
+			checked = append(checked, p.Lines...)
 		}
 	}
-	slices.SortFunc(all, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
-	at := place{text: answer}
-	for _, l := range all {
-		checked = append(checked, at.span(start+l.Start, start+l.End))
-	}
+	slices.SortFunc(checked, func(a, b crosstalk.Span) int { return cmp.Compare(a.Start, b.Start) })
 	return checked
 }

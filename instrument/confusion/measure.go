@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/guard"
 	"crosstalk/internal/parallel"
 )
 
@@ -333,7 +332,7 @@ type checked struct {
 	margin     float64 // least distance of a line's probability from the threshold
 	marginLine int
 
-	mix guard.Mix
+	mix crosstalk.Mix
 }
 
 // told reports whether the answer can be judged right or wrong.

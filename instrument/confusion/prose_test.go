@@ -14,7 +14,7 @@ import (
 )
 
 func inProse() *Instrument {
-	return &Instrument{Protocol: Protocols[0], Identifier: embedded.Identifier(), Words: wordlist.English()}
+	return &Instrument{Protocol: Protocols[0], Identifier: embedded.Identifier(), Judge: guard.Checker{}, Words: wordlist.English()}
 }
 
 const (
@@ -98,7 +98,7 @@ func TestProseEvidence(t *testing.T) {
 		wpr.Spans[0].Reason != guard.Word || wpr.Finding != SingleWords {
 		t.Errorf("%+v", wpr)
 	}
-	lines := in.Rules().Lines("de", answer)
+	lines := in.Rules().Lines(guard.Checker{}, "de", answer)
 	if len(lines) != 3 || lines[1].Line != 4 || lines[1].Text != english {
 		t.Errorf("lines %+v", lines)
 	}
@@ -189,7 +189,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Threshold: "observe"}.Resolve()
-	if err != nil || list[0].Risk != guard.Observe || list[1] != Protocols[1] {
+	if err != nil || list[0].Risk != crosstalk.Observe || list[1] != Protocols[1] {
 		t.Errorf("%+v %v", list, err)
 	}
 }
@@ -203,7 +203,7 @@ func TestThreshold(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := inProse()
-		in.Protocol = list[0]
+		in.Protocol, in.Judge = list[0], guard.Checker{Threshold: list[0].Risk}
 		o := in.Score(item("ru"), 0, text(term))
 		masked := len(o[0].Masked) == 1 && o[0].Masked[0].Reason == string(guard.Gloss)
 		if wrong := o[2].Value == 0; wrong != strict || masked == strict {
@@ -241,7 +241,7 @@ func FuzzProse(f *testing.F) {
 // An answer of more than 2 MiB is not judged: that would take gigabytes.
 func TestLongest(t *testing.T) {
 	t.Parallel()
-	in := &Instrument{Protocol: Protocols[0]}
+	in := &Instrument{Protocol: Protocols[0], Judge: guard.Checker{}}
 	answer := "The weather in the small town by the sea was fine."
 	answer += strings.Repeat(" ", 2<<20-len(answer))
 	item := crosstalk.Item{ID: "a", Prompt: &crosstalk.Prompt{Language: "en"}}

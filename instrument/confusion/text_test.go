@@ -114,7 +114,7 @@ func TestLinesOfRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range (Rules{Protocol: p}).Lines("de", "eins zwei drei vier\n  eins zwei drei vier fünf \n\nsechs Wörter sind mehr als fünf") {
+	for _, s := range (Rules{Protocol: p}).Lines(nil, "de", "eins zwei drei vier\n  eins zwei drei vier fünf \n\nsechs Wörter sind mehr als fünf") {
 		got = append(got, fmt.Sprintf("%d %d-%d %q", s.Line, s.Start, s.End, s.Text))
 	}
 	want := `[2 20-48 "  eins zwei drei vier fünf " 4 50-83 "sechs Wörter sind mehr als fünf"]`

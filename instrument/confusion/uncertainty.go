@@ -22,7 +22,7 @@ import (
 // begins returns the offsets in the answer at which its confusions begin, in order. A confusion is a run of wrong lines
 // identified as one language, with no right line among them, or, in an answer without wrong lines, a run of wrong words
 // with no word of the expected language among them. Words that both languages have do not end it
-// (guard.Judgement.Runs); nor, where lists tell wrong words, do words without a letter of the expected language's
+// (crosstalk.Judged.Runs); nor, where lists tell wrong words, do words without a letter of the expected language's
 // script.
 func (c checked) begins(expected, answer string) (at []int) {
 	for _, i := range c.runs {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"crosstalk/internal/testing/golden"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -66,130 +67,32 @@ func askAt(t *testing.T, c Config) (crosstalk.Answer, *crosstalk.AskError) {
 	return a, ask
 }
 
-func TestStatuses(t *testing.T) {
-	const (
-		transient, overloaded = crosstalk.Transient, crosstalk.Overloaded
-		rejected, denied      = crosstalk.Rejected, crosstalk.Denied
-	)
-	message := func(m string) string { return `{"error":{"message":"` + m + `"}}` }
-	for _, c := range []struct {
-		status int
-		key    string
-		body   string
-		fault  crosstalk.Fault
-		want   string
-	}{
-		{400, key, message("bad"), rejected, `openai:gpt: URL rejected the request (HTTP 400, "bad")`},
-		{400, key, message("Either x-portkey-config or x-portkey-provider header is required"), rejected,
-			`openai:gpt: URL rejected the request; set the header with --header NAME=VALUE (HTTP 400, "Either x-portkey-config or x-portkey-provider header is required")`},
-		{413, key, "", rejected, `openai:gpt: URL rejected the request (HTTP 413, with no explanation)`},
-		{422, key, `{"detail":[{"loc":["body","top_k"],"msg":"no"}]}`, rejected, `openai:gpt: URL rejected the request (HTTP 422, "body top_k: no")`},
-		{401, key, message("wrong " + key), denied, `openai:gpt: OPENAI_API_KEY was refused by URL (HTTP 401, "wrong [key]")`},
-		{401, "", message("no key"), denied, `openai:gpt: OPENAI_API_KEY is not set, and URL wants a key (HTTP 401, "no key")`},
-		{403, key, message("no"), denied, `openai:gpt: OPENAI_API_KEY may not use this model at URL (HTTP 403, "no")`},
-		{402, key, message("pay"), denied, `openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 402, "pay")`},
-		{429, key, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, denied,
-			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 429, "You exceeded your current quota")`},
-		{400, key, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`, denied,
-			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 400, "Your credit balance is too low")`},
-		{404, key, message("The model `gpt` does not exist"), denied,
-			"openai:gpt: URL has no model \"gpt\": check the name after openai:; pull it (HTTP 404, \"The model `gpt` does not exist\")"},
-		{404, key, "404 page not found", denied,
-			`openai:gpt: the base URL URL is wrong (most end in /v1), or there is no model "gpt" (HTTP 404, "404 page not found")`},
-		{405, key, "", denied, `openai:gpt: the base URL URL is wrong (most end in /v1), or there is no model "gpt" (HTTP 405, with no explanation)`},
-		{101, key, "xx", denied, `openai:gpt: the base URL URL is wrong: it speaks another protocol than HTTP (HTTP 101, with no explanation)`},
-		{408, key, "", transient, `openai:gpt: URL failed (HTTP 408, with no explanation)`},
-		{409, key, "", transient, `openai:gpt: URL failed (HTTP 409, with no explanation)`},
-		{425, key, "", transient, `openai:gpt: URL failed (HTTP 425, with no explanation)`},
-		{500, key, message("oops"), transient, `openai:gpt: URL failed (HTTP 500, "oops")`},
-		{502, key, "<html><title>502 Bad Gateway</title></html>", transient, `openai:gpt: URL failed (HTTP 502, an HTML page: "502 Bad Gateway")`},
-		{504, key, "", transient, `openai:gpt: URL failed (HTTP 504, with no explanation)`},
-		{520, key, "", transient, `openai:gpt: URL failed (HTTP 520, with no explanation)`},
-		{429, key, message("slow down"), overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow down")`},
-		{503, key, message("loading"), overloaded, `openai:gpt: URL is overloaded (HTTP 503, "loading")`},
-		{529, key, message("Overloaded"), overloaded, `openai:gpt: URL is overloaded (HTTP 529, "Overloaded")`},
-		{200, key, "<html><title>Welcome</title></html>", transient,
-			`openai:gpt: URL sent no answer but an HTML page: "Welcome": is there a proxy, or is the base URL wrong?`},
-		{200, key, "{", transient, `openai:gpt: the answer of URL cannot be read: it is not ok: "{"`},
-		{200, key, `{"error":{"message":"upstream","code":502}}`, transient, `openai:gpt: URL failed (HTTP 502, "upstream")`},
-		{200, key, `{"choices":[{"finish_reason":"error","error":{"message":"host","code":503}}]}`, overloaded, `openai:gpt: URL is overloaded (HTTP 503, "host")`},
-		{200, key, `{"error":{"message":"boom","code":"server_error"}}`, transient, `openai:gpt: URL failed (HTTP 500, "boom")`},
-		{200, key, `{"error":{"message":"bad","type":"invalid_request_error"}}`, rejected, `openai:gpt: URL rejected the request (HTTP 400, "bad")`},
-		{200, key, `{"error":{"message":"slow","type":"rate_limit_error"}}`, overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow")`},
-		{400, key, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]`, rejected,
-			`openai:gpt: URL rejected the request (HTTP 400, "API key not valid")`},
-		{429, key, `[{"error":{"code":429,"message":"Quota","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"9s"}]}}]`, denied,
-			`openai:gpt: the account of OPENAI_API_KEY has used up its quota for today at URL (HTTP 429, "Quota")`},
-		{429, key, `[{"error":{"code":429,"message":"Quota","details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProject"}]}]}}]`, overloaded,
-			`openai:gpt: URL limits the rate of requests (HTTP 429, "Quota")`},
-		{429, key, message("Rate limit exceeded: free-models-per-day"), denied,
-			`openai:gpt: the account of OPENAI_API_KEY has used up its quota for today at URL (HTTP 429, "Rate limit exceeded: free-models-per-day")`},
-		{429, key, message("Monthly spend limit reached"), denied,
-			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 429, "Monthly spend limit reached")`},
-		{403, key, message("You are not allowed to request logprobs from this model"), rejected,
-			`openai:gpt: URL rejected the request (HTTP 403, "You are not allowed to request logprobs from this model")`},
-		{200, key, `{"error":{"message":"slow","code":429}}`, overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow")`},
-	} {
-		_, err := ask(t, Config{Provider: "openai", Model: "gpt", KeyVar: "OPENAI_API_KEY", Key: c.key, Missing: "pull it"}, c.status, nil, c.body)
-		if err == nil || err.Fault != c.fault || err.Message != c.want {
-			t.Errorf("%d %s:\n got %d %v\nwant %d %s", c.status, c.body, err.Fault, err, c.fault, c.want)
+// What comes of what servers answer, in the words of many providers. A case is the status, with "no key" where none is
+// set, and the body.
+func TestAnswers(t *testing.T) {
+	golden.Cases(t, "testdata/answers.txt", func(input string) string {
+		head, body, _ := strings.Cut(input, "\n")
+		c := Config{Provider: "openai", Model: "gpt", KeyVar: "OPENAI_API_KEY", Key: key, Missing: "pull it"}
+		if strings.HasSuffix(head, " no key") {
+			c.Key = ""
 		}
-		if c.status != 200 && err.Status != c.status {
-			t.Errorf("%d: status %d", c.status, err.Status)
+		status := 0
+		fmt.Sscan(head, &status)
+		a, err := ask(t, c, status, nil, body)
+		if err != nil {
+			return fmt.Sprintf("fault %d, status %d, param %q, after %v\n%s", err.Fault, err.Status, err.Param, err.RetryAfter,
+				err.Message)
 		}
-	}
+		return fmt.Sprintf("%s, %s, %q\n%s", a.Status, a.Finish, a.Reason, a.Raw)
+	})
 }
 
-func TestFiltered(t *testing.T) {
-	for _, c := range []struct {
-		status int
-		body   string
-	}{
-		{400, `{"error":{"message":"The response was filtered","code":"content_filter"}}`},                                        // Azure
-		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}, // Anthropic
-		{403, `{"error":{"code":403,"message":"Your input was flagged"}}`},                                                        // OpenRouter
-		{400, `{"error":{"message":"Content Exists Risk"}}`},                                                                      // DeepSeek
-		{403, `{"code":"The caller does not have permission","error":"Content violates usage guidelines. Team: x, API key ID: y, Model: grok-4. Failed check: SAFETY_CHECK_TYPE_BIO"}`},
-		{400, `{"error":{"code":"data_inspection_failed","message":"Input data may contain inappropriate content."}}`}, // Qwen
-		{400, `{"error":{"code":"DataInspectionFailed","message":"Output data"}}`},
-		{400, `{"error":{"type":"content_filter","message":"The request was rejected because it was considered high risk"}}`}, // Moonshot
-		{400, `{"error":{"code":"1301","message":"sensitive"}}`},                                                              // Z.ai
-		{200, `{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged"}}`},          // OpenRouter
-	} {
-		a, err := ask(t, Config{}, c.status, nil, c.body)
-		if err != nil || a.Status != crosstalk.Refused || !strings.HasPrefix(a.Reason, `filtered: "`) ||
-			a.Finish != crosstalk.FinishFilter || string(a.Raw) != c.body {
-			t.Errorf("%s: %+v, %v", c.body, a, err)
-		}
-	}
-}
-
-// OpenAI reports some answers of nothing but thoughts as errors.
-func TestExhausted(t *testing.T) {
-	a, err := ask(t, Config{}, 400, nil, `{"error":{"message":"Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.","type":"invalid_request_error"}}`)
-	if err != nil || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking || a.Finish != crosstalk.FinishLength {
-		t.Errorf("%+v, %v", a, err)
-	}
-}
-
-// DeepSeek sends blank lines while an answer waits for its turn.
-func TestBlankLines(t *testing.T) {
-	a, err := ask(t, Config{}, 200, nil, "\n\n\r\n\n{\"ok\":1}\n")
-	if err != nil || a.Text != `{"ok":1}` || string(a.Raw) != a.Text {
-		t.Errorf("%+v, %v", a, err)
-	}
-}
-
+// The wait that a server asks for counts where it is busy.
 func TestRetryAfterInErrors(t *testing.T) {
-	h := http.Header{"Retry-After": {"3"}}
-	if _, err := ask(t, Config{}, 429, h, ""); err.RetryAfter != 3*time.Second {
-		t.Errorf("429: %v", err.RetryAfter)
-	}
-	if _, err := ask(t, Config{}, 400, h, ""); err.RetryAfter != 0 {
-		t.Errorf("400: %v", err.RetryAfter)
-	}
-	if _, err := ask(t, Config{}, 429, nil, `{"error":{"message":"x","details":[{"retryDelay":"2s"}]}}`); err.RetryAfter != 2*time.Second {
-		t.Errorf("Gemini: %v", err.RetryAfter)
+	for status, want := range map[int]time.Duration{429: 3 * time.Second, 400: 0} {
+		if _, err := ask(t, Config{}, status, http.Header{"Retry-After": {"3"}}, ""); err.RetryAfter != want {
+			t.Errorf("%d: %v", status, err.RetryAfter)
+		}
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/rescue"
@@ -76,13 +75,13 @@ func (e *LostError) Error() string {
 func (e *LostError) Unwrap() error { return e.Err }
 
 // readable yields the records without an error, and counts the lost ones anew each time.
-func readable(all iter.Seq2[journal.Record, error], lost *LostError) iter.Seq2[journal.Record, error] {
-	return func(yield func(journal.Record, error) bool) {
+func readable(all iter.Seq2[run.Record, error], lost *LostError) iter.Seq2[run.Record, error] {
+	return func(yield func(run.Record, error) bool) {
 		*lost = LostError{}
 		for r, err := range all {
-			var missing *journal.MissingError
+			var missing *run.MissingError
 			switch {
-			case errors.As(err, new(*journal.DamageError)):
+			case errors.As(err, new(*run.DamageError)):
 				lost.N++
 			case errors.As(err, &missing):
 				lost.N += missing.Want - missing.Have
@@ -148,7 +147,7 @@ func observationRow(o crosstalk.Observation) Row {
 	return r
 }
 
-func answerRow(a journal.Record) Row {
+func answerRow(a run.Record) Row {
 	r := Row{}
 	r.text("key", a.Answer.Key.String())
 	r.text("provider", a.Identity.Provider)
@@ -192,7 +191,7 @@ func WriteRun(w io.Writer, format, path string, answers bool) error {
 
 func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers bool) error {
 	if answers {
-		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		j, err := run.OpenAnswers(path)
 		if err != nil {
 			return err
 		}
@@ -216,7 +215,7 @@ func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers b
 		return WriteLines(w, run.ReadObservations(path))
 	}
 	if format == LMEval {
-		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		j, err := run.OpenAnswers(path)
 		if err != nil {
 			return err
 		}
@@ -286,7 +285,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) err
 // lm_eval/evaluator.py (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples), version 0.4.9,
 // without hashes: a line for each answer, or group of compared answers, under each condition. asked is Journal.Known.
 func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
-	asked func(crosstalk.Key) (journal.Record, bool)) error {
+	asked func(crosstalk.Key) (run.Record, bool)) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	docs := map[string]int{}
@@ -321,7 +320,7 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 }
 
 // sampleOf returns a sample, including its metrics as fields.
-func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) map[string]any {
+func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (run.Record, bool)) map[string]any {
 	o := group[0]
 	s, metrics := map[string]any{}, []string{}
 	for _, o := range group {

@@ -8,12 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
@@ -58,7 +56,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if sides == nil {
 		sides = []string{""}
 	}
-	switch j, err := journal.OpenReader(filepath.Join(path, journal.Name)); {
+	switch j, err := run.OpenAnswers(path); {
 	case err == nil:
 		defer j.Close()
 		f.asked = j
@@ -110,7 +108,7 @@ func filled(t report.Table) report.Table {
 
 type faultLister struct {
 	kind  crosstalk.Kind
-	asked *journal.Journal
+	asked *run.Answers
 	write func(faulty) error
 }
 

@@ -8,16 +8,16 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/labels"
 	"crosstalk/report"
+	"crosstalk/run"
 )
 
 // Answers holds as many answers of a run as fit on a page, collected from its observations.
 type Answers struct {
 	// Asked returns an answer with its request, if known. It may be nil.
-	Asked func(crosstalk.Key) (journal.Record, bool)
+	Asked func(crosstalk.Key) (run.Record, bool)
 
 	// Noted counts the answers with a note or a mark, on the page or not.
 	Noted labels.Noted

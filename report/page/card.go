@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/labels"
+	"crosstalk/run"
 )
 
 // Card shows an item with its answers.
@@ -259,7 +259,7 @@ func escaped(text string) int {
 // NewCard returns a card with the observations of one answer, or of answers side by side, and up to longest bytes of
 // each text. asked is Answers.Asked.
 func NewCard(observations []crosstalk.Observation, longest int,
-	asked func(crosstalk.Key) (journal.Record, bool)) *Card {
+	asked func(crosstalk.Key) (run.Record, bool)) *Card {
 	c := &Card{longest: longest}
 	for _, o := range observations {
 		c.Name = brief(o.Item)

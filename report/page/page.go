@@ -25,7 +25,6 @@ import (
 	"syscall"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/rescue"
 	"crosstalk/internal/visible"
@@ -251,7 +250,7 @@ func (r Report) writeRun(w io.Writer) error {
 	}
 	about := NewAbout(manifest, r.Estimates)
 	r.Title, r.Lead, r.Summary = about.Heading(), about.Sentence, about.Summary()
-	j, err := journal.OpenReader(filepath.Join(r.path, journal.Name))
+	j, err := run.OpenAnswers(r.path)
 	switch {
 	case err == nil:
 		defer j.Close()

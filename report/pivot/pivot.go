@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +15,6 @@ import (
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/report/plot"
-	"crosstalk/run"
-	"crosstalk/run/figures"
 	"crosstalk/run/view"
 )
 
@@ -35,7 +32,8 @@ type Options struct {
 	Compete  []string            // columns whose values compete: the best of them is marked
 	Names    report.Names        // names for columns, values and measures
 	Text     func(crosstalk.Estimate) string
-	Subtitle string // kind of figure, if not the measure itself: "difference"
+	Subtitle string   // kind of figure, if not the measure itself: "difference"
+	Notes    []string // notes on all tables, before their own
 }
 
 // Check returns an error if the options contradict each other.
@@ -329,8 +327,7 @@ func (l *layout) best() map[[2]int]bool {
 	return best
 }
 
-// Table specifies, in the users' syntax, which figures of runs to show, of which observations, and how to lay them
-// out. Without rows and columns, the layout is a list.
+// Table specifies, in the users' syntax, which figures to show, of which observations, and how to lay them out.
 type Table struct {
 	Rows, Columns []string // columns of figures, or Measure
 	Beside        []string // values to show next to the figure: Sides
@@ -338,17 +335,9 @@ type Table struct {
 	Only          []string // "COLUMN=VALUE,...": only observations with these values, in this order
 	Group         []string // "COLUMN:NAME=VALUE,...": a value of view.GroupColumn
 	Spread        []string // columns for which to show the minimum, mean and maximum over values
-	Names         []string // "VALUE=NAME", "COLUMN:VALUE=NAME": names for a value, column or measure
 
 	view view.View
 }
-
-// ErrTwoGroupings reports that the figures of a table are also grouped by other columns.
-var ErrTwoGroupings = crosstalk.BadOption("by",
-	" and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
-
-// LaidOut reports whether figures are laid out by rows and columns.
-func (t *Table) LaidOut() bool { return len(t.Rows)+len(t.Columns) > 0 }
 
 // Complete parses the users' texts and adds the rows and columns that they imply. Call it before the other methods.
 // An error names contradictory or meaningless settings.
@@ -380,8 +369,9 @@ func (t *Table) Complete() error {
 			return crosstalk.BadOption("pool", " %s leaves one value of %s: it cannot be among rows and columns", column, column)
 		}
 	}
-	if !t.LaidOut() && t.Beside != nil {
-		return crosstalk.BadOption("with", " belongs to a table: name its --rows or --columns")
+	if len(t.Rows)+len(t.Columns) == 0 {
+		return crosstalk.BadOption("rows", " or --columns is missing: name what the rows or columns of the table are, "+
+			"such as --rows model --columns measure")
 	}
 	return t.options().Check()
 }
@@ -390,91 +380,41 @@ func (t *Table) options() Options {
 	return Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Order: map[string][]string{}}
 }
 
-// Figures returns the figures that the table needs: grouped by columns, if it has no rows and columns (nil: as in the
-// measurement), and of these measures (nil: all).
-func (t *Table) Figures(by, measures []string) figures.Set {
-	f := figures.Set{View: t.view, By: by, Measures: measures}
-	if t.LaidOut() {
-		f.Cross = slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == Measure })
-		for _, column := range t.Spread {
-			if !slices.Contains(f.Cross, column) {
-				f.Cross = append(f.Cross, column)
-			}
+// View returns the observations that figures of the table are computed from.
+func (t *Table) View() view.View { return t.view }
+
+// Cross returns the columns whose values figures of the table are grouped by, in every combination.
+func (t *Table) Cross() []string {
+	cross := slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == Measure })
+	for _, column := range t.Spread {
+		if !slices.Contains(cross, column) {
+			cross = append(cross, column)
 		}
 	}
-	return f
+	return cross
 }
 
-// NamesOf returns the names of the table, which take precedence over those of the runs.
-func (t *Table) NamesOf(paths []string) (report.Names, error) {
-	own, err := report.ParseNames(t.Names)
-	if err != nil {
-		return nil, crosstalk.BadOption("label", ": %w", err)
-	}
-	names, err := figures.Names(paths...)
-	maps.Copy(names, own)
-	return names, err
-}
-
-// Layout returns the options for a table of the figures of these runs.
-func (t *Table) Layout(paths []string) (o Options, err error) {
-	o = t.options()
-	if o.Names, err = t.NamesOf(paths); err != nil {
-		return o, err
-	}
-	if o.Compete, err = figures.Compared(paths); err != nil {
-		return o, err
-	}
+// Layout returns the options for a table with names for values, in which the values of columns compete.
+func (t *Table) Layout(names report.Names, compete []string) Options {
+	o := t.options()
+	o.Names, o.Compete = names, compete
 	for _, c := range t.view.Only {
 		o.Order[c.Column] = c.Values
 	}
 	for _, g := range t.view.Groups {
 		o.Order[view.GroupColumn] = append(o.Order[view.GroupColumn], g.Name)
 	}
-	return o, nil
+	return o
 }
 
-// Laid holds figures of runs, laid out by rows and columns or, without any, as a list.
-type Laid struct {
-	estimates []crosstalk.Estimate
-	options   Options
-}
-
-// Of computes the figures of runs, grouped by columns and of these measures; nil means the same as in Figures.
-func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
-	if err := t.Complete(); err != nil {
-		return l, err
+// Write writes figures in one of report.Formats: laid out, or for programs as a list.
+func Write(w io.Writer, format string, estimates []crosstalk.Estimate, o Options) error {
+	if !report.ForPeople(format) {
+		return report.WriteNamed(w, format, estimates, o.Names)
 	}
-	switch {
-	case by != nil && t.LaidOut():
-		return l, ErrTwoGroupings
-	case len(paths) > 1 && !t.LaidOut():
-		return l, fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
-	}
-	if by, err = figures.ParseBy(by); err != nil {
-		return l, err
-	}
-	if l.estimates, err = t.Figures(by, measures).OfRuns(paths, run.Names(paths)); err != nil {
-		return l, err
-	}
-	if t.Spread != nil {
-		l.estimates = view.Spread(l.estimates, t.Spread...)
-	}
-	l.options, err = t.Layout(paths)
-	return l, err
-}
-
-// Write writes the figures in one of report.Formats.
-func (l Laid) Write(w io.Writer, format string) error {
-	if len(l.options.Rows)+len(l.options.Columns) == 0 || !report.ForPeople(format) {
-		return report.WriteNamed(w, format, l.estimates, l.options.Names)
-	}
-	tables, err := Tables(l.estimates, l.options)
+	tables, err := Tables(estimates, o)
 	if err != nil {
 		return err
 	}
 	return report.WriteTables(w, format, tables)
 }
-
-// Plots draws each table.
-func (l Laid) Plots() ([]plot.Plot, error) { return Plots(l.estimates, l.options) }

@@ -129,7 +129,7 @@ func (l *layout) table() (t report.Table, err error) {
 		t.Rows = append(t.Rows, cells)
 	}
 	t.Caption, t.Label = l.caption(best), l.label()
-	t.Notes = l.notes()
+	t.Notes = slices.Concat(l.Notes, l.notes())
 	return t.Tidy(), nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
-	"crosstalk/run/view"
 )
 
 // Comparison is a result of package compare with the names that tables show for values of columns.
@@ -316,81 +315,25 @@ func withoutRun(subjects []compare.Subject) []compare.Subject {
 	return short
 }
 
-// againstColumn is the reference's column in tables of rows and columns.
-const againstColumn = "against"
+// AgainstColumn is the reference's column in tables of rows and columns.
+const AgainstColumn = "against"
 
-// Compare compares the figures that a table of this format needs. by lists the columns of groups, if o.Groups.
-func Compare(format string, paths []string, t *pivot.Table, by []string, o compare.Options) (r Comparison, err error) {
-	switch {
-	case t.Spread != nil && !report.ForPeople(format):
-		return r, crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
-	case o.Groups && t.LaidOut():
-		return r, pivot.ErrTwoGroupings
-	}
-	for _, name := range t.Beside {
-		switch name {
-		case pivot.Change:
-			return r, crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", name)
-		case "holm", "bh":
-			return r, crosstalk.BadOption("with",
-				" %s: p-values of differences are adjusted already: use --with p and --adjust", name)
-		}
-	}
-	if err := t.Complete(); err != nil {
-		return r, err
-	}
-	figures := t.Figures(by, nil)
-	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
-		func(column string) bool { return column == againstColumn || column == compare.RunColumn })
-	runs, err := compare.OpenFigures(paths, figures)
-	if err != nil {
-		return r, err
-	}
-	o.Groups = o.Groups || t.LaidOut()
-	if r.Result, err = compare.Runs(runs, o); err != nil {
-		return r, err
-	}
-	r.Names, err = t.NamesOf(paths)
-	return r, err
-}
-
-// WriteTable writes a comparison of these runs in one of report.Formats: laid out by the table or, if it has no rows
-// and columns or the format is for programs, as Write does.
-func (r Comparison) WriteTable(w io.Writer, format string, paths []string, t *pivot.Table) error {
-	if !t.LaidOut() || !report.ForPeople(format) {
+// WriteTable writes a comparison in one of report.Formats: differences by rows and columns or, for programs, as Write
+// does. The rows and columns can have AgainstColumn.
+func (r Comparison) WriteTable(w io.Writer, format string, o pivot.Options) error {
+	if !report.ForPeople(format) {
 		return r.Write(w, format)
 	}
-	layout, err := t.Layout(paths)
-	if err != nil {
-		return err
-	}
-	layout.Compete = nil // no difference is better than another
-	return r.writePivot(w, format, layout, t.Spread)
-}
-
-// writePivot writes the differences by rows and columns. Over the values of the columns in spread, if any, it shows the
-// least, the mean and the greatest difference.
-func (r Comparison) writePivot(w io.Writer, format string, o pivot.Options, spread []string) error {
-	o.Subtitle = "difference"
+	o.Subtitle, o.Compete = "difference", nil // no difference is better than another
 	o.Text = func(e crosstalk.Estimate) string {
 		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
 			return "~"
 		}
 		return report.Difference(e.Value, e.Unit)
 	}
-	figures := r.figures()
-	if spread != nil {
-		figures = view.Spread(figures, spread...)
-	}
-	tables, err := pivot.Tables(figures, o)
-	if err != nil {
-		return err
-	}
-	for i := range tables {
-		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that "+
-			"there is no difference; p is %s", 100*(1-r.Level), r.Adjusted())}, tables[i].Notes, r.NotCompared())
-	}
-	return report.WriteTables(w, format, tables)
+	o.Notes = append([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
+		"p is %s", 100*(1-r.Level), r.Adjusted())}, r.NotCompared()...)
+	return pivot.Write(w, format, r.figures(), o)
 }
 
 // figures returns the differences as figures, with the columns of the condition and the group. Their test is the
@@ -406,7 +349,7 @@ func (r Comparison) figures() []crosstalk.Estimate {
 		s := subjects[i]
 		by := maps.Clone(s.By)
 		maps.Copy(by, s.Condition)
-		by[againstColumn] = compare.Describe(s.Reference, s.Condition)
+		by[AgainstColumn] = compare.Describe(r.Names.By(s.Reference), r.Names.By(s.Condition))
 		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N,
 			Clusters: c.Clusters, Interval: c.Interval,
 			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}

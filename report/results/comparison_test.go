@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"crosstalk/internal/testing/golden"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
+	"crosstalk/run/figures"
 	"crosstalk/study"
 	"os"
 	"path/filepath"
@@ -136,18 +136,27 @@ func scored(t *testing.T) string {
 
 // Differences by rows and columns: those that are not significant are "~".
 func TestWriteTable(t *testing.T) {
-	path := scored(t)
-	write := func(format string, table *pivot.Table, by []string, o compare.Options) (string, error) {
-		var b strings.Builder
-		err := writeTable(&b, format, []string{path}, table, by, o)
-		return b.String(), err
-	}
-	lpr := compare.Options{Measures: []string{"lpr"}, Level: 0.95}
-	got, err := write("table", &pivot.Table{Rows: []string{"model"}, Columns: []string{"language"}}, nil, lpr)
+	set := figures.Set{Cross: []string{"language", "model"}}
+	runs, err := compare.OpenFigures([]string{scored(t)}, set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"lpr", "difference", "~: not significant at 5 %, which does not mean", "adjusted by Holm's method over 3 tests"} {
+	result, err := compare.Runs(runs, compare.Options{Measures: []string{"lpr"}, Level: 0.95, Groups: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(format string, rows ...string) string {
+		t.Helper()
+		var b strings.Builder
+		r := Comparison{result, report.Names{"old": "first"}}
+		if err := r.WriteTable(&b, format, pivot.Options{Rows: rows, Columns: []string{"language"}, Names: r.Names}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	got := write("table", "model")
+	for _, want := range []string{"lpr", "difference", "against model first", "~: not significant at 5 %, which does not mean",
+		"adjusted by Holm's method over 3 tests"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -158,53 +167,14 @@ func TestWriteTable(t *testing.T) {
 	}) {
 		t.Errorf("expected new, ~, -47.5 in\n%s", got)
 	}
-	if got, err := write("csv", &pivot.Table{Rows: []string{"model"}, Columns: []string{"language"}}, nil,
-		lpr); err != nil || !strings.HasPrefix(got, "measure,") || strings.Count(got, "\n") != 4 {
-		t.Errorf("%s, %v", got, err)
+	if got := write("csv", "model"); !strings.HasPrefix(got, "measure,") || strings.Count(got, "\n") != 4 {
+		t.Error(got)
 	}
 	// The reference of a difference is a column.
-	if got, err := write("table", &pivot.Table{Rows: []string{"model", "against"}, Columns: []string{"language"}}, nil,
-		lpr); err != nil || !strings.Contains(got, "model old") {
-		t.Errorf("%s, %v", got, err)
-	}
-	// Not laid out it is the list of Write, with names.
-	got, err = write("table", &pivot.Table{Names: []string{"new=brand new"}}, nil, lpr)
-	if err != nil || !strings.Contains(got, "model brand new against model old") || strings.Contains(got, "~: not significant at 5 %, which does") {
-		t.Errorf("%s, %v", got, err)
-	}
-	got, err = write("csv", &pivot.Table{}, []string{"language"}, compare.Options{Measures: []string{"lpr"}, Level: 0.95, Groups: true})
-	if err != nil || strings.Count(got, "\n") != 4 {
-		t.Errorf("%s, %v", got, err)
-	}
-	for want, err := range map[string]error{
-		"spread is of tables for people: --format csv": second2(write("csv", &pivot.Table{Rows: []string{"model"}, Spread: []string{"language"}}, nil, lpr)),
-		"by and --rows or --columns cannot":            second2(write("table", &pivot.Table{Rows: []string{"model"}}, []string{"language"}, compare.Options{Groups: true, Level: 0.95})),
-		"cannot read":                                  second2(write("table", &pivot.Table{Names: []string{"x"}}, nil, lpr)),
-		"nowhere":                                      writeTable(nil, "table", []string{path + "/nowhere"}, &pivot.Table{}, nil, lpr),
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) && want != "cannot read" {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-	if _, err := compare.Open([]string{path + "/nowhere"}, nil); err == nil || !strings.Contains(err.Error(), "nowhere is not a run directory") {
-		t.Error(err)
-	}
-	var b strings.Builder
-	if err := writeTable(&b, "table", []string{path}, &pivot.Table{}, nil, lpr); err != nil || !strings.Contains(b.String(), "model new against model old") {
-		t.Errorf("%s, %v", &b, err)
+	if got := write("table", "model", AgainstColumn); !strings.Contains(got, "model first") {
+		t.Error(got)
 	}
 }
-
-// writeTable compares what a table needs and writes it, as the command does.
-func writeTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o compare.Options) error {
-	result, err := Compare(format, paths, t, by, o)
-	if err != nil {
-		return err
-	}
-	return result.WriteTable(w, format, paths, t)
-}
-
-func second2(_ string, err error) error { return err }
 
 // In a table by rows and columns a difference at the very level is shown, and a
 // measure's unit is in the legend.
@@ -214,7 +184,7 @@ func TestWritePivotLevel(t *testing.T) {
 	show := func() string {
 		t.Helper()
 		var b strings.Builder
-		if err := r.writePivot(&b, "table", pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}, nil); err != nil {
+		if err := r.WriteTable(&b, "table", pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -273,32 +243,6 @@ func TestLegend(t *testing.T) {
 		"or the figure's unit"} {
 		if !strings.Contains(notes, text) {
 			t.Errorf("no %q in\n%s", text, notes)
-		}
-	}
-}
-
-// What a table of differences cannot have.
-func TestRefusedTables(t *testing.T) {
-	table := func(format string, table pivot.Table, o compare.Options) error {
-		return writeTable(nil, format, []string{"nowhere"}, &table, nil, o)
-	}
-	rows := pivot.Table{Rows: []string{"model"}}
-	beside := func(name string) error {
-		return table("table", pivot.Table{Rows: rows.Rows, Beside: []string{name}}, compare.Options{})
-	}
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{table("csv", pivot.Table{Rows: rows.Rows, Spread: []string{"a"}}, compare.Options{}), "spread is of tables for people: --format csv has every difference"},
-		{table("table", rows, compare.Options{Groups: true}), pivot.ErrTwoGroupings.Error()},
-		{table("table", pivot.Table{Rows: rows.Rows, Beside: []string{pivot.Change}}, compare.Options{}), "with change: figures of a comparison are changes themselves"},
-		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and --adjust"},
-		{beside("p"), "nowhere is not a run directory: expected one written by 'crosstalk run'"},
-	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
 }

@@ -93,6 +93,20 @@ func WriteRequests(w io.Writer, s *suite.Suite, api crosstalk.API,
 	}{s, func(i crosstalk.Item) []crosstalk.NamedRequest { return requests(p, s.Tasks, i) }})
 }
 
+// WriteCheck writes likely mistakes in a suite, or a summary if there are none. Then it writes what the suite's figures
+// cannot tell. Each line begins with the name.
+func WriteCheck(w io.Writer, name string, s *suite.Suite, mistakes []string) {
+	for _, m := range mistakes {
+		fmt.Fprintf(w, "%s: %s\n", name, m)
+	}
+	if len(mistakes) == 0 {
+		fmt.Fprintf(w, "%s: %s%s\n", name, Summary(s), Details(s))
+	}
+	for _, l := range suite.Limits(s) {
+		fmt.Fprintf(w, "%s: note: %s\n", name, l)
+	}
+}
+
 func write(w io.Writer, name string, data any) error {
 	b := bufio.NewWriter(w)
 	return errors.Join(templates().ExecuteTemplate(b, name, data), b.Flush())

@@ -191,7 +191,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 // Of reads the progress of one run, whole or a shard. prices may be nil.
 func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
-	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	j, err := run.OpenAnswers(path)
 	var progress journal.Progress
 	if err == nil {
 		progress, err = j.Progress()

@@ -38,6 +38,31 @@ func Check(t testing.TB, file, text string) {
 	}
 }
 
+// Cases compares what a function makes of the cases in a file with what the file has. A case is an input, a line
+// "----", the output, and a line "====". Neither keeps its last line break.
+func Cases(t testing.TB, file string, f func(input string) (output string)) {
+	t.Helper()
+	var b strings.Builder
+	for _, input := range Inputs(t, file) {
+		fmt.Fprintf(&b, "%s\n----\n%s\n====\n", input, f(input))
+	}
+	Check(t, file, b.String())
+}
+
+// Inputs returns the inputs of the cases in a file.
+func Inputs(t testing.TB, file string) (inputs []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n====\n"), "\n====\n") {
+		input, _, _ := strings.Cut(c, "\n----\n")
+		inputs = append(inputs, input)
+	}
+	return inputs
+}
+
 var long = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
 
 // Rounded rounds long numbers to six digits: their last digits depend on the processor.

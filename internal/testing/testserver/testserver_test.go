@@ -3,16 +3,19 @@ package testserver
 import (
 	"bytes"
 	"context"
+	"crosstalk/internal/testing/golden"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"reflect"
-	"strconv"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
 // result is what a client sees of one request.
@@ -110,100 +113,44 @@ func wantPath(t *testing.T, m any, want any, path ...any) {
 	}
 }
 
-// The failures and what a client sees of each, on both protocols.
-func TestFailures(t *testing.T) {
-	for _, f := range []Fault{
-		"408", "409", "429", "429-seconds", "429-date", "429-ms",
-		"500", "502", "503", "504", "529", "drop", "cut", "invalid-json", "wrong-shape", "html", "html-200",
-	} {
-		for path, body := range map[string]string{chatPath: chat("x"), messagesPath: msg("x")} {
-			t.Run(string(f)+path, func(t *testing.T) {
-				s := start(t, Options{Faults: map[Fault]float64{f: 1}, RetryAfter: 1500 * time.Millisecond})
-				r := post(s, path, body)
-				checkFailure(t, f, path, r)
-				st := s.Stats()
-				if st.Faults[f] != 1 || st.Answered != 0 || st.Attempts != 1 {
-					t.Errorf("stats %+v", st)
+// What the server answers with options to requests. A case is the options, then two lines for each request: method,
+// path and a header, and the body.
+func TestExchanges(t *testing.T) {
+	dated := regexp.MustCompile(`"created(_at)?":[^,}]*`)
+	golden.Cases(t, "testdata/exchanges.txt", func(input string) string {
+		options, requests, _ := strings.Cut(input, "\n")
+		var o Options
+		if err := yaml.UnmarshalWithOptions([]byte(options), &o, yaml.Strict()); err != nil {
+			t.Fatalf("%s: %v", options, err)
+		}
+		s := start(t, o)
+		var b strings.Builder
+		lines := strings.Split(requests, "\n")
+		for i := 0; i < len(lines); i += 2 {
+			head, body := lines[i], ""
+			if i+1 < len(lines) {
+				body = lines[i+1]
+			}
+			request := strings.SplitN(head, " ", 3)
+			var headers []string
+			if len(request) == 3 {
+				headers = strings.SplitN(request[2], ": ", 2)
+			}
+			r := do(t.Context(), s, request[0], request[1], body, headers...)
+			fmt.Fprintf(&b, "%d %v", r.status, r.err != nil)
+			for _, name := range []string{"Content-Type", "Retry-After", "Retry-After-Ms"} {
+				value := r.header.Get(name)
+				if at, err := http.ParseTime(value); err == nil && time.Until(at).Abs() < 3*time.Second {
+					value = "soon"
 				}
-			})
+				fmt.Fprintf(&b, " %q", value)
+			}
+			fmt.Fprintf(&b, "\n%s\n", bytes.TrimSpace(dated.ReplaceAll(r.body, nil)))
 		}
-	}
-}
-
-func checkFailure(t *testing.T, f Fault, path string, r result) {
-	t.Helper()
-	retry, ms := r.header.Get("Retry-After"), r.header.Get("retry-after-ms")
-	switch f {
-	case "drop":
-		if r.err == nil || r.status != 0 {
-			t.Errorf("got %+v, want no response", r)
-		}
-		return
-	case "cut":
-		if r.err != io.ErrUnexpectedEOF || r.status != 200 || len(r.body) == 0 {
-			t.Errorf("got %d bytes, status %d, error %v; want some, 200 and an unexpected EOF", len(r.body), r.status, r.err)
-		}
-		return
-	case "invalid-json":
-		if r.err != nil || r.status != 200 || json.Valid(r.body) {
-			t.Errorf("got %d %s %v", r.status, r.body, r.err)
-		}
-		return
-	case "wrong-shape":
-		if r.status != 200 || !json.Valid(r.body) {
-			t.Errorf("got %d %s", r.status, r.body)
-		}
-		var m any
-		json.Unmarshal(r.body, &m)
-		if s, ok := at(m, "choices", 0, "message", "content").(string); ok {
-			t.Errorf("content %q in a wrong shape", s)
-		}
-		return
-	case "html", "html-200":
-		want := map[Fault]int{"html": 502, "html-200": 200}[f]
-		if r.status != want || r.header.Get("Content-Type") != "text/html" || !bytes.HasPrefix(r.body, []byte("<html>")) {
-			t.Errorf("got %d %q %s", r.status, r.header, r.body)
-		}
-		return
-	case "429":
-		if retry != "" || ms != "" {
-			t.Errorf("Retry-After %q, retry-after-ms %q: want none", retry, ms)
-		}
-	case "429-seconds":
-		if retry != "2" || ms != "" {
-			t.Errorf("Retry-After %q, retry-after-ms %q: want 2 and none", retry, ms)
-		}
-	case "429-date":
-		at, err := http.ParseTime(retry)
-		now, errNow := http.ParseTime(r.header.Get("Date"))
-		if d := at.Sub(now); err != nil || errNow != nil || d <= 0 || d > 3*time.Second {
-			t.Errorf("Retry-After %q is %v away (%v, %v)", retry, d, err, errNow)
-		}
-	case "429-ms":
-		if retry != "2" || ms != "1500" {
-			t.Errorf("Retry-After %q, retry-after-ms %q: want 2 and 1500", retry, ms)
-		}
-	}
-	status, _, _ := strings.Cut(string(f), "-")
-	if want, _ := strconv.Atoi(status); r.status != want {
-		t.Errorf("status %d, want %d", r.status, want)
-	}
-	m := r.json(t)
-	if path == messagesPath {
-		wantPath(t, m, "error", "type")
-		if f == "529" {
-			wantPath(t, m, "overloaded_error", "error", "type")
-			wantPath(t, m, "Overloaded", "error", "message")
-		}
-		if r.status == 429 {
-			wantPath(t, m, "rate_limit_error", "error", "type")
-		}
-	} else if r.status == 429 {
-		wantPath(t, m, "rate_limit_exceeded", "error", "code")
-	}
-	if at(m, "error", "message") == "" || at(m, "error", "type") == "" {
-		t.Errorf("error without words: %s", r.body)
-	}
+		st := s.Stats()
+		fmt.Fprintf(&b, "%d attempts, %d answered, faults %v", st.Attempts, st.Answered, st.Faults)
+		return b.String()
+	})
 }
 
 func TestHangUntilTheClientGivesUp(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/guard"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
@@ -201,7 +202,7 @@ func Confusion(ctx context.Context, s Settings) ([]Result, error) {
 	items := slices.DeleteFunc(prompts.Items.List(), func(item crosstalk.Item) bool {
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
-	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: embedded.Identifier(),
+	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: embedded.Identifier(), Judge: guard.Checker{},
 		Words: wordlist.English(), Samples: s.Samples, Condition: map[string]string{}}
 	return s.each(0.1, func(rate float64) ([]Result, error) {
 		return coverConfusion(ctx, in, items, reference.Confusion{Line: rate, Word: 0.05, Mask: 0.1, Short: 0.1}, s.Seeds)
