@@ -111,7 +111,7 @@ func (a *asker) failed(s *settings, t *trial, err error, n int, pause time.Durat
 		return true, nil
 	}
 	if wait := said(err).RetryAfter; wait > a.options.Patience {
-		return false, a.endEndpoint(limited("stopped: the server asks to wait for %v, longer than patience (%s); it said: %v",
+		return false, a.endEndpoint(limited("stopped: the server asks to wait for %v, longer than --patience %s; it said: %v",
 			spoken(wait), duration.Text(a.options.Patience), err))
 	}
 	e.slow(t, err)
@@ -204,7 +204,7 @@ func (a *asker) try(ctx context.Context, s *settings, req crosstalk.Request) (cr
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return answer, &crosstalk.AskError{Fault: crosstalk.Overloaded, Err: errors.Join(errTimeout, err),
-			Message: fmt.Sprintf("%s: no answer within %s (timeout)", a.about.id, duration.Text(a.options.Timeout))}
+			Message: fmt.Sprintf("%s: no answer within %s (--timeout)", a.about.id, duration.Text(a.options.Timeout))}
 	}
 	return answer, err
 }

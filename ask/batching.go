@@ -189,7 +189,7 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 			if err == nil {
 				err = c.collect(waits, state.Failed)
 			}
-			if ended.IsZero() { // after the first download, which may take longer than patience
+			if ended.IsZero() { // after the first download, which may take longer than --patience
 				ended = time.Now()
 			}
 			if done, err := b.unread(c, ended, err); done {
@@ -206,7 +206,7 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 func missing(err error) bool { return said(err).Status == 404 || said(err).Status == 410 }
 
 // unread handles err, the reason why paid answers cannot be read since a time, or nil. It reports whether the batch is
-// done with, and the error for the session. It retries until patience is over; only on demand are they asked for
+// done with, and the error for the session. It retries until --patience is over; only on demand are they asked for
 // again.
 func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
 	const longestKept = 31 * 24 * time.Hour // longer than providers keep results: OpenAI 30 days, Anthropic 29
@@ -230,8 +230,8 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 	case b.options.BatchGiveUp:
 		return true, b.finish(c, err)
 	}
-	return true, limited("stopped: %v; tried since %s (patience: %s). The requests are paid for, "+
-		"and are sent again only with batch-give-up: true (docs/config.md)", err, clock(since), duration.Text(patience))
+	return true, limited("stopped: %v; tried since %s (--patience %s). The requests are paid for, "+
+		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))
 }
 
 func (b *Batching) interval(began time.Time) time.Duration {
@@ -269,7 +269,7 @@ func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 			return b.noBatches(w, err)
 		}
 		if time.Since(began) > b.options.Patience {
-			return errors.Join(b.end(limited("stopped: no batch could be submitted since %s (patience: %s); "+
+			return errors.Join(b.end(limited("stopped: no batch could be submitted since %s (--patience %s); "+
 				"the last attempt: %v", clock(began), duration.Text(b.options.Patience), err)), b.drop(w))
 		}
 		b.trouble(err)

@@ -34,7 +34,7 @@ func TestUnreadAnswers(t *testing.T) {
 		"too late": {func(p *provider) { p.hidden = until(12 * time.Minute) }, ask.Options{}, 1, 0, 10 * time.Minute,
 			"39 of the 39 answers in the batch batch1 of test:m cannot be read: the provider does not show them; tried since"},
 		"half":              {func(p *provider) { p.hidden = half }, ask.Options{}, 1, 0, 10 * time.Minute, "20 of the 39 answers"},
-		"half, patience":    {func(p *provider) { p.hidden = half }, ask.Options{Patience: time.Hour}, 1, 0, time.Hour, "(patience: 1h)"},
+		"half, patience":    {func(p *provider) { p.hidden = half }, ask.Options{Patience: time.Hour}, 1, 0, time.Hour, "(--patience 1h)"},
 		"half failed":       {func(p *provider) { p.hidden, p.failed = half, 20 }, ask.Options{}, 21, 20, 0, ""},
 		"one more is there": {func(p *provider) { p.hidden, p.failed = half, 19 }, ask.Options{}, 1, 0, 10 * time.Minute, "1 of the 20 answers"},
 		"all failed":        {func(p *provider) { p.hidden, p.failed = all, 39 }, ask.Options{}, 40, 39, 0, ""},

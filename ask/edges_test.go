@@ -85,14 +85,14 @@ func TestWords(t *testing.T) {
 	trying := down
 	trying.Until = now
 	for want, w := range map[string]Wait{
-		"server down since 14:01, next try in 8 s":                 down,
-		"server down since 14:01, trying again":                    trying,
-		"waiting until 14:02:08 (1 s), as the server asked":        {Until: now.Add(time.Second)},
-		"no answer since 14:02:07 to 1 request (timeout: 2m)":      {InFlight: 1, Timeout: 2 * time.Minute, Since: now},
-		"no answer since 14:02:07 to 64 requests (timeout: 1m30s)": {InFlight: 64, Timeout: 90 * time.Second, Since: now},
-		"waiting until 14:02:07 (0 s), as the server asked":        {Until: now},
-		"waiting until 14:05:07 (3 min), as the server asked":      {Until: now.Add(3 * time.Minute)},
-		"no answer since 14:02:07 to 2 requests (timeout: 1s)":     {InFlight: 2, Down: true, Timeout: time.Second, Since: now},
+		"server down since 14:01, next try in 8 s":                  down,
+		"server down since 14:01, trying again":                     trying,
+		"waiting until 14:02:08 (1 s), as the server asked":         {Until: now.Add(time.Second)},
+		"no answer since 14:02:07 to 1 request (--timeout 2m)":      {InFlight: 1, Timeout: 2 * time.Minute, Since: now},
+		"no answer since 14:02:07 to 64 requests (--timeout 1m30s)": {InFlight: 64, Timeout: 90 * time.Second, Since: now},
+		"waiting until 14:02:07 (0 s), as the server asked":         {Until: now},
+		"waiting until 14:05:07 (3 min), as the server asked":       {Until: now.Add(3 * time.Minute)},
+		"no answer since 14:02:07 to 2 requests (--timeout 1s)":     {InFlight: 2, Down: true, Timeout: time.Second, Since: now},
 	} {
 		if got := w.Text(now); got != want {
 			t.Errorf("%q; want %q", got, want)
@@ -409,7 +409,7 @@ func TestWarningBounds(t *testing.T) {
 			if r.Decoding.ReasoningTokens = i % 2; i%2 == 0 {
 				a.Status, a.Reason = crosstalk.Empty, crosstalk.Thinking
 			}
-		}), "2 of 4 answers reached their limit before they said anything: raise reasoning-tokens (docs/config.md), or --max-tokens"},
+		}), "2 of 4 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"},
 		{many(9, cut), ""},
 		{many(10, cut), "all 10 answers were cut at their limit; they may be thoughts, which 'crosstalk models p:m --check' would show"},
 		{many(1, name), ""},
@@ -424,7 +424,7 @@ func TestWarningBounds(t *testing.T) {
 		{many(2, func(i int, _ *crosstalk.Request, a *crosstalk.Answer) {
 			a.Status, a.Reason = crosstalk.Empty, crosstalk.Thinking
 		}),
-			"2 of 2 answers reached their limit before they said anything: raise reasoning-tokens (docs/config.md), or --max-tokens"},
+			"2 of 2 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"},
 		{many(2, func(i int, _ *crosstalk.Request, a *crosstalk.Answer) { a.Status = crosstalk.Empty }), ""},
 		{many(12, func(i int, r *crosstalk.Request, a *crosstalk.Answer) {
 			r.API = crosstalk.Completions

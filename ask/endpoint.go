@@ -259,10 +259,10 @@ func (e *endpoint) failed(t *trial, err error) (counts bool, ends error) {
 	s := &e.outage
 	if !s.since.IsZero() && (e.down || !counts) && now.Add(asked).Sub(s.since) >= e.patience {
 		if asked > 0 {
-			return counts, limited("stopped: no answer since %s, and the server asks to wait for another %s (patience: %s); "+
+			return counts, limited("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); "+
 				"it said: %v", clock(s.since), duration.Text(asked), duration.Text(e.patience), err)
 		}
-		return counts, limited("stopped: no answer since %s (patience: %s); the last attempt: %v", clock(s.since),
+		return counts, limited("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
 			duration.Text(e.patience), err)
 	}
 	switch {

@@ -24,7 +24,7 @@ func TestAllEmpty(t *testing.T) {
 		says             string
 	}{
 		{0, 8, crosstalk.Answer{Usage: crosstalk.Usage{Completion: 100, Reasoning: 100}, Finish: crosstalk.FinishLength},
-			"test:m: the first 8 answers are all empty: the model spent 800 tokens on reasoning and said nothing: give it more with reasoning-tokens (docs/config.md), turn reasoning off with --reasoning off, or raise --max-tokens"},
+			"test:m: the first 8 answers are all empty: the model spent 800 tokens on reasoning and said nothing: give it more with --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"},
 		{2, 2, crosstalk.Answer{Reason: crosstalk.Thinking}, "test:m: the first 2 answers are all empty: the model spent its tokens on reasoning and said nothing: give it more"},
 		{3, 3, crosstalk.Answer{Finish: crosstalk.FinishLength}, "test:m: the first 3 answers are all empty, and 3 were cut off at their limit: raise --max-tokens"},
 		{1, 1, crosstalk.Answer{}, "test:m: the first 1 answers are all empty: check --system, --prefix and --param"},

@@ -124,7 +124,7 @@ func TestPatience(t *testing.T) {
 					switch {
 					case r.err == nil && r.answer.Status == crosstalk.Text:
 						answered++
-					case !errors.As(r.err, &limit) || !strings.Contains(limit.Reason, "patience: 5m"):
+					case !errors.As(r.err, &limit) || !strings.Contains(limit.Reason, "--patience 5m"):
 						t.Fatalf("%d: %+v", i, r)
 					case r.at > 10*time.Second+5*time.Minute+90*time.Second: // the attempts under way, and a last one
 						t.Fatalf("%d: told after %v", i, r.at)
@@ -300,7 +300,7 @@ func TestYearsOfRetryAfter(t *testing.T) {
 		}}
 		s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 1})
 		askAll(t.Context(), s.For(m), 1)
-		if want := "stopped: the server asks to wait for " + want + ", longer than patience (10m); it said: quota"; s.Reason() == nil || s.Reason().Error() != want {
+		if want := "stopped: the server asks to wait for " + want + ", longer than --patience 10m; it said: quota"; s.Reason() == nil || s.Reason().Error() != want {
 			t.Errorf("%v, want %s", s.Reason(), want)
 		}
 	}
@@ -326,7 +326,7 @@ func TestLongRetryAfter(t *testing.T) {
 				limited++
 			}
 		}
-		want := "stopped: the server asks to wait for 1h, longer than patience (10m); it said: quota"
+		want := "stopped: the server asks to wait for 1h, longer than --patience 10m; it said: quota"
 		if limited != 46 || l.total() != 5 || s.Reason() == nil || s.Reason().Error() != want ||
 			time.Since(l.start) > time.Second {
 			t.Errorf("%d limited, %d attempts, %v after %v", limited, l.total(), s.Reason(), time.Since(l.start))

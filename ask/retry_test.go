@@ -135,7 +135,7 @@ func TestTimeout(t *testing.T) {
 		if err != nil || a.Text != "at last" || l.times[1] < time.Minute || l.times[1] > time.Minute+time.Second {
 			t.Errorf("%+v, %v, %v", a, err, l.times)
 		}
-		if s.Stats().Trouble != "test:m: no answer within 1m (timeout)" {
+		if s.Stats().Trouble != "test:m: no answer within 1m (--timeout)" {
 			t.Errorf("%+v", s.Stats())
 		}
 	})

@@ -123,13 +123,13 @@ func (s *settings) explainEmpty() string {
 			spent = fmt.Sprint(s.reasoning)
 		}
 		return fmt.Sprintf("%s: the model spent %s tokens on reasoning and said nothing: give it more with "+
-			"reasoning-tokens (docs/config.md), turn reasoning off with --reasoning off, or raise --max-tokens", what, spent)
+			"--reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens", what, spent)
 	case s.cut > 0:
 		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it "+
-			"answers, give it reasoning-tokens (docs/config.md) or turn reasoning off with --reasoning off", what, s.cut)
+			"answers, give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
 	}
 	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
-		"give it reasoning-tokens (docs/config.md), turn reasoning off with --reasoning off, or raise --max-tokens"
+		"give it --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"
 }
 
 // failed records a passing failure, before the model has answered in this session. It returns an error if there is no

@@ -91,7 +91,7 @@ func (w Wait) Text(now time.Time) string {
 	left := w.Until.Sub(now)
 	switch {
 	case w.InFlight > 0:
-		return fmt.Sprintf("no answer since %s to %s (timeout: %s)", clock(w.Since), many(w.InFlight, "request", "s"),
+		return fmt.Sprintf("no answer since %s to %s (--timeout %s)", clock(w.Since), many(w.InFlight, "request", "s"),
 			duration.Text(w.Timeout))
 	case w.Down && left <= 0:
 		return fmt.Sprintf("server down since %s, trying again", w.Since.Local().Format("15:04"))

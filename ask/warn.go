@@ -212,7 +212,7 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	}
 	switch e := o.endings(); {
 	case e.silent > 0 && e.thought > 0:
-		add("%d of %d answers reached their limit before they said anything: raise reasoning-tokens (docs/config.md), or --max-tokens",
+		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens",
 			e.silent, e.answers)
 	case e.silent > 0:
 		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)

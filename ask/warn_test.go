@@ -121,7 +121,7 @@ func TestWarnings(t *testing.T) {
 					Usage: crosstalk.Usage{Prompt: 20, Completion: 9, Reasoning: 9}}
 			}
 			return crosstalk.Answer{Finish: crosstalk.FinishLength}
-		}, []string{"test:m: 5 of 10 answers reached their limit before they said anything: raise reasoning-tokens (docs/config.md), or --max-tokens"}},
+		}, []string{"test:m: 5 of 10 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"}},
 		"cut without thoughts": {many(4, 5), nil, func(int, crosstalk.Request) crosstalk.Answer {
 			return crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength}
 		}, []string{"test:m: 4 of 4 answers reached their limit before they said anything: raise --max-tokens"}},

@@ -208,10 +208,10 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 			"shards of different versions are not one measurement", k.Image)
 	}
 	if (k.Claim == "") == (k.Store == "") {
-		return nil, crosstalk.BadOption("claim", " or store: expected one of them, for where the shards meet")
+		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
 	if k.StoreSecret != "" && k.Store == "" {
-		return nil, crosstalk.BadOption("secret", ": rclone=%s is for store; API keys are in a Secret of their own",
+		return nil, crosstalk.BadOption("secret", ": rclone=%s is for --store; API keys are in a Secret of their own",
 			k.StoreSecret)
 	}
 	k.CPU, k.Memory = cmp.Or(k.CPU, DefaultCPU), cmp.Or(k.Memory, DefaultMemory)
@@ -325,7 +325,7 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; expected an option of sbatch, as in --partition=long", o)
 		}
 		if strings.HasPrefix(o, "-a") || strings.HasPrefix(o, "--ar") { // sbatch reads it as --array
-			return nil, nil, crosstalk.BadOption("sbatch", " is %q; --shards and parallel set the array", o)
+			return nil, nil, crosstalk.BadOption("sbatch", " is %q; --shards and --parallel set the array", o)
 		}
 	}
 	array, err = fill("array.sh.tmpl", s)

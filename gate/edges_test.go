@@ -55,7 +55,7 @@ func TestMostUnjudged(t *testing.T) {
 func TestUnjudgedSays(t *testing.T) {
 	e := figure("lpr", 1, columns{})
 	e.Observations, e.Counts = 200, map[string]int{"unchecked": 100}
-	const want = "100 of 300 answers could not be judged (33.3 %); at most 12.3 % may be (max-unchecked)"
+	const want = "100 of 300 answers could not be judged (33.3 %); at most 12.3 % may be (--max-unchecked)"
 	if got := unfit(e, .12345); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}

@@ -50,7 +50,7 @@ type Options struct {
 	Point       bool    // figures are judged without their intervals
 	Level       float64 // two-sided, of intervals; 0: 0.95
 	Night       int     // which night this is, from 1, if figures are judged every night; 0: once
-	MaxUnjudged float64 // the largest accepted share of answers, 0 to 1, that could not be judged; max-unchecked is 0.1
+	MaxUnjudged float64 // the largest accepted share of answers, 0 to 1, that could not be judged; --max-unchecked is 0.1
 }
 
 // Check is the result of one requirement for one figure.
@@ -377,7 +377,7 @@ func unfit(e crosstalk.Estimate, maxUnjudged float64) string {
 		}
 		return strings.TrimSuffix("undefined: nothing was scored; "+strings.Join(counts, ", "), "; ")
 	case float64(unjudged) > maxUnjudged*float64(of)+slack:
-		return fmt.Sprintf("%d of %d answers could not be judged (%s); at most %s may be (max-unchecked)",
+		return fmt.Sprintf("%d of %d answers could not be judged (%s); at most %s may be (--max-unchecked)",
 			unjudged, of, rounded(float64(unjudged)/float64(of), "", 3), rounded(maxUnjudged, "", 3))
 	}
 	return ""

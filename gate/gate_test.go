@@ -113,11 +113,11 @@ func TestUnjudged(t *testing.T) {
 	}{
 		{11, 0, 0, 0.1, ""},
 		{8, 3, 0, 0.1, ""},
-		{12, 0, 0, 0.1, "12 of 112 answers could not be judged (10.7 %); at most 10 % may be (max-unchecked)"},
-		{900, 0, 0, 0.1, "900 of 1000 answers could not be judged (90 %); at most 10 % may be (max-unchecked)"},
+		{12, 0, 0, 0.1, "12 of 112 answers could not be judged (10.7 %); at most 10 % may be (--max-unchecked)"},
+		{900, 0, 0, 0.1, "900 of 1000 answers could not be judged (90 %); at most 10 % may be (--max-unchecked)"},
 		{900, 0, 0, 0.9, ""},
-		{1, 0, 0, 0, "1 of 101 answers could not be judged (0.99 %); at most 0 % may be (max-unchecked)"},
-		{0, 0, 90, 0.1, "90 of 100 answers could not be judged (90 %); at most 10 % may be (max-unchecked)"}, // the protocol counts them as right
+		{1, 0, 0, 0, "1 of 101 answers could not be judged (0.99 %); at most 0 % may be (--max-unchecked)"},
+		{0, 0, 90, 0.1, "90 of 100 answers could not be judged (90 %); at most 10 % may be (--max-unchecked)"}, // the protocol counts them as right
 	} {
 		e := figure("lpr", 1, columns{"language": "all"})
 		e.Counts = map[string]int{"unchecked": c.unchecked, "no_language": c.noLanguage, "passed_unchecked": c.waived, "line": 50}

@@ -368,7 +368,7 @@ func TestCheckKeepsLevel(t *testing.T) {
 	if err != nil || len(bodies) != 3 || !strings.Contains(bodies[2], `"reasoning_effort":"low"`) {
 		t.Errorf("%v, %q", err, bodies)
 	}
-	if got := strings.Join(found.Flags(), " "); got != "--temperature default --reasoning low" {
+	if got := strings.Join(found.Flags(), " "); got != "--temperature default --reasoning low --reasoning-tokens 2000" {
 		t.Errorf("flags %s", got)
 	}
 	// What cannot be left out ends it.

@@ -200,6 +200,9 @@ func (c Checked) Flags() (flags []string) {
 	if level := c.Sent.Decoding.Reasoning; level != "" {
 		flags = append(flags, "--reasoning "+level)
 	}
+	if c.Room > 0 {
+		flags = append(flags, fmt.Sprintf("--reasoning-tokens %d", c.Room))
+	}
 	return flags
 }
 
@@ -285,9 +288,6 @@ func (c Checked) Rows() (rows [][2]string) {
 		say("refusal", "%s", visible.Line(strings.TrimPrefix(text, c.Model.String()+": ")))
 	}
 	say("flags", "%s", cmp.Or(strings.Join(c.Flags(), " "), "none"))
-	if c.Room > 0 {
-		say("in a file", "reasoning-tokens: %d", c.Room)
-	}
 	return rows
 }
 

@@ -387,8 +387,7 @@ max tokens: sent as max_completion_tokens
 thinks: yes: thoughts are not shown; 390 tokens
 reasoning: low taken ({"reasoning_effort":"low"})
 asks: 3
-flags: --temperature default --top-p default
-in a file: reasoning-tokens: 4000`},
+flags: --temperature default --top-p default --reasoning-tokens 4000`},
 		{"openai:gpt-4o", Options{}, `known as: not in the table of families of DATE
 answered as: gpt-4o
 temperature: taken
@@ -414,7 +413,7 @@ flags: none`},
 	}{
 		{s, "anthropic:claude-sonnet-4-5", Options{}, `reasoning: low taken ({"thinking":{"budget_tokens":2000,"type":"enabled"}})`},
 		{s, "compatible:think-x", Options{}, "thinks: yes: thoughts are in the text of the answer, from which they are removed, and their tokens are not counted apart"},
-		{s, "compatible:think-x", Options{KeyVar: "MY_KEY", Header: []string{"x-team=blue"}}, "in a file: reasoning-tokens: 4000"},
+		{s, "compatible:think-x", Options{KeyVar: "MY_KEY", Header: []string{"x-team=blue"}}, "flags: --reasoning-tokens 4000"},
 		{s, "openrouter:openrouter-x", Options{}, "logprobs: dropped without an error: it had no effect"},
 		{s, "vllm:gemma-2-x", Options{}, "system: refused: it is sent as a part of the prompt"},
 		{s, "openai:gpt-4o", Options{API: crosstalk.Responses}, "max tokens: sent as max_output_tokens"},
@@ -469,17 +468,17 @@ func TestCheck(t *testing.T) {
 		flags        string
 	}{
 		{"openai:gpt-4o", "taken taken taken taken", "low dropped", 2, false, "", 0, ""},
-		{"openai:gpt-5-mini", "refused not tried not tried taken", "low taken", 3, true, "nowhere", 390, "--temperature default --top-p default"},
+		{"openai:gpt-5-mini", "refused not tried not tried taken", "low taken", 3, true, "nowhere", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
 		{"anthropic:claude-sonnet-4-5", "taken refused not tried taken", "low taken", 3, false, "", 0, "--top-p default"},
 		{"mistral:mistral-large", "taken taken refused taken", "low refused", 3, false, "", 0, ""},
-		{"compatible:think-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, ""},
-		{"deepseek:deepseek-v4-pro", "not tried not tried refused taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default"},
-		{"openrouter:openrouter-x", "taken taken dropped taken", "off taken, low taken", 3, true, "field", 390, ""},
-		{"mistral:magistral-x", "taken taken refused taken", "", 2, true, "parts", 390, ""},
-		{"gemini:gemini-3-pro", "taken taken refused taken", "low taken", 3, true, "nowhere", 390, ""},
+		{"compatible:think-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, "--reasoning-tokens 4000"},
+		{"deepseek:deepseek-v4-pro", "not tried not tried refused taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
+		{"openrouter:openrouter-x", "taken taken dropped taken", "off taken, low taken", 3, true, "field", 390, "--reasoning-tokens 4000"},
+		{"mistral:magistral-x", "taken taken refused taken", "", 2, true, "parts", 390, "--reasoning-tokens 8000"},
+		{"gemini:gemini-3-pro", "taken taken refused taken", "low taken", 3, true, "nowhere", 390, "--reasoning-tokens 4000"},
 		{"compatible:gemma-2-x", "taken taken taken refused", "low dropped", 3, false, "", 0, ""},
-		{"moonshot:kimi-k2.6", "refused not tried taken taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default"},
-		{"compatible:lone-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, ""},
+		{"moonshot:kimi-k2.6", "refused not tried taken taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
+		{"compatible:lone-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, "--reasoning-tokens 4000"},
 	} {
 		got, err := Check(t.Context(), c.name, o)
 		p := got.Params

@@ -289,14 +289,14 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 			return
 		}
 		part := of.Part(*n)
-		said = append(said, fmt.Sprintf("%s %d is divided among %d shards: %d for this one", flag, *n, of.Count, part))
+		said = append(said, fmt.Sprintf("--%s %d is divided among %d shards: %d for this one", flag, *n, of.Count, part))
 		*n = part
 	}
 	divide("rpm", &o.RPM, "request a minute")
 	divide("budget-asks", &o.Budget.Asks, "request")
 	if cost := o.Budget.Cost; cost > 0 {
 		o.Budget.Cost = cost / float64(of.Count)
-		said = append(said, fmt.Sprintf("budget-cost %g is divided among %d shards: %g for this one",
+		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one",
 			cost, of.Count, o.Budget.Cost))
 	}
 	return said, err

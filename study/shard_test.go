@@ -68,8 +68,8 @@ func TestPlanningScoresNothing(t *testing.T) {
 func TestDivide(t *testing.T) {
 	o := ask.Options{RPM: 100, Budget: ask.Budget{Asks: 101, Cost: 3}}
 	said, err := Divide(&o, shard.Shard{Index: 2, Count: 2})
-	want := "rpm 100 is divided among 2 shards: 50 for this one|budget-asks 101 is divided among 2 shards: 50 for this one|" +
-		"budget-cost 3 is divided among 2 shards: 1.5 for this one"
+	want := "--rpm 100 is divided among 2 shards: 50 for this one|--budget-asks 101 is divided among 2 shards: 50 for this one|" +
+		"--budget-cost 3 is divided among 2 shards: 1.5 for this one"
 	if got := strings.Join(said, "|"); err != nil || got != want || o.RPM != 50 || o.Budget.Asks != 50 ||
 		o.Budget.Cost != 1.5 {
 		t.Errorf("%s, %v: %+v", got, err, o)

@@ -208,12 +208,12 @@ func TestInterruptedBatch(t *testing.T) {
 }
 
 // A server that is down while a batch runs does not end the run, whatever
-// patience says.
+// --patience says.
 func TestOutageWhileBatchRuns(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: 300 * time.Millisecond}})
 	out := filepath.Join(t.TempDir(), "run")
-	p := start(t, nil, runBatch(s, "compatible:m", "/v1", writeSuite(t, 10), out, settings(t, "patience: 200ms")...)...)
+	p := start(t, nil, runBatch(s, "compatible:m", "/v1", writeSuite(t, 10), out, "--patience", "200ms")...)
 	until(t, "a batch", func() bool { return s.Stats().Batches == 1 })
 	s.SetDown(true)
 	time.Sleep(time.Second)
@@ -289,8 +289,8 @@ func TestUnreadBatch(t *testing.T) {
 			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
 				t.Parallel()
 				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault}})
-				args := runBatch(s, api.model, api.base, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), settings(t, "patience: 1s")...)
-				start(t, nil, args...).expect(exitIncomplete, says, "patience: 1s", "batch-give-up: true", "run the same command again")
+				args := runBatch(s, api.model, api.base, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--patience", "1s")
+				start(t, nil, args...).expect(exitIncomplete, says, "--patience 1s", "--batch-give-up", "run the same command again")
 				paidOnce(t, s, 99, 1)
 				s.Heal()
 				start(t, nil, args...).expect(0, "100 answers")
@@ -300,7 +300,7 @@ func TestUnreadBatch(t *testing.T) {
 	}
 }
 
-// With batch-give-up, what cannot be read is asked again, once, and nothing else is.
+// With --batch-give-up, what cannot be read is asked again, once, and nothing else is.
 func TestGivenUpBatch(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[string]int{
@@ -314,9 +314,9 @@ func TestGivenUpBatch(t *testing.T) {
 				t.Parallel()
 				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault}})
 				suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
-				args := runBatch(s, api.model, api.base, suite, out, settings(t, "patience: 500ms")...)
+				args := runBatch(s, api.model, api.base, suite, out, "--patience", "500ms")
 				start(t, nil, args...).expect(exitIncomplete)
-				args = append(args, settings(t, "patience: 500ms", "batch-give-up: true")...)
+				args = append(args, "--batch-give-up")
 				start(t, nil, args...).expect(0, fmt.Sprintf("%d of 99 requests of the batch ", want-1),
 					"batch_0001 were sent again one by one: ", "100 answers")
 				start(t, nil, args...).expect(0, "100 answers, 100 of them from an earlier run")

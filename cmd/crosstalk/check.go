@@ -106,7 +106,7 @@ func guardCommand() *cobra.Command {
 			Help: "the language of records that name none: a tag such as ko, or user: the language of the user's message " +
 				"(default: refuse them)"},
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
-		{Name: "log-verdicts", To: &o.LogVerdicts, InFile: true,
+		{Name: "log-verdicts", To: &o.LogVerdicts, Rare: true,
 			Help: "append each verdict, without the text, to this file as a line of JSON; at 64 MiB it becomes FILE.1"},
 		{Name: "threshold", To: &threshold,
 			Help: "an answer is wrong if a part has at least this " + thresholdHelp},

@@ -97,7 +97,7 @@ func compareCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "html", To: &html,
 			Help: "a file for the page that shows two runs side by side, with the answers that changed"},
-		{Name: "adjust", To: &options.Adjust, InFile: true,
+		{Name: "adjust", To: &options.Adjust, Rare: true,
 			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
 		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},
 	})
@@ -229,7 +229,7 @@ func gateCommand() *cobra.Command {
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
-		{Name: "max-unchecked", To: &g.unchecked, InFile: true,
+		{Name: "max-unchecked", To: &g.unchecked, Rare: true,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
 		{Name: "junit", To: &g.reports.JUnit, Help: "write the checks to this file as JUnit XML"},
 	})

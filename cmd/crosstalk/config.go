@@ -32,22 +32,19 @@ func configure(root *cobra.Command) {
 			return err
 		}
 		if err := config.Check(c.Flags()); err != nil {
-			return asFlag(c, err)
+			return asFlag(err)
 		}
 		if run := c.RunE; run != nil {
-			c.RunE = func(c *cobra.Command, args []string) error { return asFlag(c, run(c, args)) }
+			c.RunE = func(c *cobra.Command, args []string) error { return asFlag(run(c, args)) }
 		}
 		return nil
 	}
 }
 
-// asFlag writes -- before the name in an error about an option, which is a flag here unless only files set it.
-func asFlag(c *cobra.Command, err error) error {
+// asFlag writes -- before the name in an error about an option, which is a flag here.
+func asFlag(err error) error {
 	option := new(crosstalk.OptionError)
 	if !errors.As(err, &option) || err.Error() != option.Error() {
-		return err
-	}
-	if f := c.Flags().Lookup(option.Option); f != nil && config.InFile(f) {
 		return err
 	}
 	return fmt.Errorf("--%w", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The manual lists the settings that only files have, as they are declared; -update writes the list.
+// The manual lists the flags that help only names, as they are declared; -update writes the list.
 func TestManualKeys(t *testing.T) {
 	const page = "../../docs/config.md"
 	commands, about := map[string][]string{}, map[string]string{}
@@ -26,7 +26,7 @@ func TestManualKeys(t *testing.T) {
 			walk(sub)
 		}
 		for f := range flagsOf(c) {
-			if config.InFile(f) {
+			if config.Rare(f) {
 				_, help := pflag.UnquoteUsage(f)
 				if _, standard := config.Described(f); standard != "" && standard != "false" {
 					help += " (default " + standard + ")"
@@ -37,20 +37,20 @@ func TestManualKeys(t *testing.T) {
 		}
 	}
 	walk(rootCommand())
-	table := "| key | of | |\n| --- | --- | --- |\n"
+	table := "| flag | of | |\n| --- | --- | --- |\n"
 	for _, key := range slices.Sorted(maps.Keys(commands)) {
-		table += fmt.Sprintf("| `%s` | %s | %s |\n", key, strings.Join(commands[key], ", "), about[key])
+		table += fmt.Sprintf("| `--%s` | %s | %s |\n", key, strings.Join(commands[key], ", "), about[key])
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), "names those that it has.\n\n")
+	before, rest, found := strings.Cut(string(text), "names those of a command.\n\n")
 	_, after, ends := strings.Cut(rest, "## Shells\n")
 	if !found || !ends {
 		t.Fatal("no list of keys in " + page)
 	}
-	golden.Check(t, page, before+"names those that it has.\n\n"+table+"\n## Shells\n"+after)
+	golden.Check(t, page, before+"names those of a command.\n\n"+table+"\n## Shells\n"+after)
 }
 
 // tried is a flag with values, as written on the command line and in a file.
@@ -148,14 +148,10 @@ func TestEveryFlagByFile(t *testing.T) {
 			walk(sub, append(slices.Clone(path), sub.Name()))
 		}
 		c.InheritedFlags()
-		var args, lines, keys []string
+		var args, lines []string
 		for f := range flagsOf(c) {
 			g := try(f)
-			switch {
-			case config.InFile(f):
-				keys = append(keys, f.Name)
-				lines = append(lines, f.Name+": "+g.yaml)
-			case !f.Hidden && f.Name != config.FileFlag:
+			if f.Name != config.FileFlag {
 				args, lines = append(args, g.args...), append(lines, f.Name+": "+g.yaml)
 			}
 		}
@@ -163,12 +159,11 @@ func TestEveryFlagByFile(t *testing.T) {
 		if err := os.WriteFile("f.yaml", []byte(strings.Join(lines, "\n")), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		unset, want, got := runStub(t, path), runStub(t, path, args...), runStub(t, path, "--config", "f.yaml")
+		want, got := runStub(t, path, args...), runStub(t, path, "--config", "f.yaml")
 		delete(got, config.FileFlag)
 		for name, got := range got {
-			if unset := unset[name]; slices.Contains(keys, name) && (got.value == unset.value || !got.set) ||
-				!slices.Contains(keys, name) && got != want[name] {
-				t.Errorf("%s: %s in a file is %v; want %v, and without %v", c.CommandPath(), name, got, want[name], unset)
+			if got != want[name] {
+				t.Errorf("%s: %s in a file is %v; want %v", c.CommandPath(), name, got, want[name])
 			}
 		}
 	}

@@ -60,11 +60,11 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 			crosstalk.ReasoningMedium, crosstalk.ReasoningHigh},
 			Help: "how much the model thinks: off, low, medium, high, or \"default\" for the model's own " +
 				"(default: the model's own)"},
-		{Name: "reasoning-tokens", To: &s.ReasoningTokens, InFile: true, Positive: true,
+		{Name: "reasoning-tokens", To: &s.ReasoningTokens, Rare: true, Positive: true,
 			Help: "tokens for thinking, in addition to --max-tokens (default: what the model is known to need)"},
 		{Name: "param", To: &s.Params, Whole: true,
 			Help: "any other setting as NAME=VALUE, as in --param reasoning_effort=low"},
-		{Name: "families", To: &m.families, InFile: true,
+		{Name: "families", To: &m.families, Rare: true,
 			Help: "a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 	})
 	config.Declare(c, asked, []config.Flag{
@@ -89,15 +89,15 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		{Name: "batch", To: &o.Batch,
 			Help: "send the requests in batches: half the price at most providers, answers within a day; " +
 				"can be interrupted and resumed"},
-		{Name: "batch-give-up", To: &o.BatchGiveUp, InFile: true,
+		{Name: "batch-give-up", To: &o.BatchGiveUp, Rare: true,
 			Help: "send requests again, at the full price, whose answers in a batch cannot be read within patience " +
 				"(default: stop)"},
 		{Name: "concurrency", To: &o.Concurrency, Positive: true,
 			Help: "maximum concurrent requests; fewer if more are not faster (default 64)"},
-		{Name: "rpm", To: &o.RPM, InFile: true, Positive: true, Help: "maximum requests per minute (default: no limit)"},
-		{Name: "timeout", To: &o.Timeout, InFile: true, Positive: true, Help: "maximum time per request"},
-		{Name: "retries", To: &o.Retries, InFile: true, Help: "retries after a transient error"},
-		{Name: "patience", To: &o.Patience, InFile: true, Positive: true,
+		{Name: "rpm", To: &o.RPM, Rare: true, Positive: true, Help: "maximum requests per minute (default: no limit)"},
+		{Name: "timeout", To: &o.Timeout, Rare: true, Positive: true, Help: "maximum time per request"},
+		{Name: "retries", To: &o.Retries, Rare: true, Help: "retries after a transient error"},
+		{Name: "patience", To: &o.Patience, Rare: true, Positive: true,
 			Help: "maximum time to wait for a server that is down or asks to wait; " +
 				"a batch in progress is always waited for"},
 	})
@@ -154,7 +154,7 @@ func byFlag(columns *[]string, standard []string, more string) config.Flag {
 
 // execEnvFlag is the flag that names the environment variables that programs (exec:) get.
 func execEnvFlag(names *[]string) config.Flag {
-	return config.Flag{Name: "exec-env", To: names, InFile: true,
+	return config.Flag{Name: "exec-env", To: names, Rare: true,
 		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
 }
 

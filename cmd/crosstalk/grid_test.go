@@ -135,7 +135,7 @@ func TestGateOfFailedAsks(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{"500": 0.2}})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
-	start(t, nil, runLeakage(server, suite, out, append(settings(t, "retries: 0"), "--concurrency", "1")...)...).expect(exitIncomplete)
+	start(t, nil, runLeakage(server, suite, out, "--retries", "0", "--concurrency", "1")...).expect(exitIncomplete)
 	p := start(t, nil, "gate", out, "--require", "leak_rate>=0").expect(1)
 	if !strings.Contains(p.stdout.String(), "answers failed; resume the run to retry them") {
 		t.Errorf("%s", &p.stdout)

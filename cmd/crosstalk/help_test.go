@@ -38,7 +38,7 @@ func TestHelpOfRunAndScore(t *testing.T) {
 					f.Name != config.FileFlag {
 					t.Errorf("%s %s: --%s is in group %q of help", command, in.name, f.Name, group)
 				}
-				if config.InFile(f) == strings.Contains(stdout.String(), " --"+f.Name+" ") {
+				if config.Rare(f) == strings.Contains(stdout.String(), " --"+f.Name+" ") {
 					t.Errorf("%s %s --help: no --%s, or one for files", command, in.name, f.Name)
 				}
 			})
@@ -92,7 +92,7 @@ func TestBreadth(t *testing.T) {
 		c.InitDefaultVersionFlag()
 		c.InheritedFlags()
 		for f := range flagsOf(c) {
-			if config.InFile(f) || slices.Contains([]string{"help", "version", config.FileFlag}, f.Name) {
+			if config.Rare(f) || slices.Contains([]string{"help", "version", config.FileFlag}, f.Name) {
 				continue // of all commands
 			}
 			flags[f.Name] = true

@@ -74,7 +74,7 @@ func (l *leakageFlags) add(c *cobra.Command) {
 		{Name: "post", To: &l.Post, Choices: posts,
 			Help: "how to trim answers: " + strings.Join(posts, ", ") + "; " + byParts + " trims nothing and also scores " +
 				"each sentence (default: the protocol's, or the suite's)"},
-		{Name: "counts", To: &l.Counts, InFile: true,
+		{Name: "counts", To: &l.Counts, Rare: true,
 			Help: "also estimate how many answers repeat the concept, and how many are the same for different concepts"},
 		execEnvFlag(&l.ExecEnv),
 	})
@@ -142,15 +142,15 @@ func (f *confusionFlags) addRun(c *cobra.Command) {
 			Help: "where cross-lingual prompts have their instruction: " + strings.Join(confusion.Positions, ", ") +
 				" (default: drawn for each prompt)"},
 		{Name: "shots", To: &f.Shots, Help: "number of demonstrations before each prompt (default 0)"},
-		{Name: "demonstrations", To: &f.Shown, InFile: true,
+		{Name: "demonstrations", To: &f.Shown, Rare: true,
 			Help: "what --shots shows: other (in other languages than the answer's, as in the paper), expected (in the " +
 				"answer's), or the paper's own: a file, few_shot_prompting.py (default other)"},
-		{Name: "template", To: &f.Templates, InFile: true, Choices: []string{string(confusion.Auto), string(confusion.QA)},
+		{Name: "template", To: &f.Templates, Rare: true, Choices: []string{string(confusion.Auto), string(confusion.QA)},
 			Help: "qa: put Q: and A: around prompts, as base models need; " +
 				"auto: only for demonstrations without a chat API (default auto)"},
 	})
 	config.Declare(c, sampling, []config.Flag{
-		{Name: "beams", To: &f.Beams, InFile: true, Help: "beam width, for servers with beam search; 1 samples (default 1)"},
+		{Name: "beams", To: &f.Beams, Rare: true, Help: "beam width, for servers with beam search; 1 samples (default 1)"},
 		{Name: "logprobs", To: &f.Logprobs, Help: "number of candidates to request at each token, " +
 			"to measure the model's uncertainty where confusion begins (default: none)"},
 	})
@@ -202,12 +202,12 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 		{Name: "free", To: &f.Free,
 			Help: "how to compare free answers: text, number, model (ask the model), " +
 				"or a similarity with the threshold for the same meaning, as in gloss>=0.7"},
-		{Name: "quality", To: &f.Quality, InFile: true,
+		{Name: "quality", To: &f.Quality, Rare: true,
 			Help: "an additional scorer of rewritten texts besides BLEU and ROUGE, as in exec:./comet.py"},
 		{Name: "lid", To: &f.Identifier,
 			Help: "a fastText model to identify the languages of rewritten texts, " +
 				"such as lid.176.ftz (default: a small embedded one)"},
-		{Name: "overrides", To: &f.Overrides, InFile: true,
+		{Name: "overrides", To: &f.Overrides, Rare: true,
 			Help: "a run with labels of the question reading (crosstalk annotate); " +
 				"figures are printed with and without them"},
 		execEnvFlag(&f.ExecEnv),
@@ -225,7 +225,7 @@ func (f *consistencyFlags) addRun(c *cobra.Command) {
 			Help: "what to rewrite them into: languages, " + consistency.Paraphrase + ", or names defined with --rewrite"},
 	})
 	config.Declare(c, asked, []config.Flag{
-		{Name: "mixed", To: &f.Mixed, InFile: true,
+		{Name: "mixed", To: &f.Mixed, Rare: true,
 			Help: "languages whose own instructions are also combined with inputs in other languages"},
 		{Name: "part", To: &f.Parts,
 			Choices: []string{string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs)},
@@ -236,7 +236,7 @@ func (f *consistencyFlags) addRun(c *cobra.Command) {
 				"instructions; {text} marks the place of the text (default: after the prompt)"},
 		{Name: "texts", To: &f.Texts,
 			Help: "files of rewritten inputs to use instead of the model's own"},
-		{Name: "instructions", To: &f.Instructions, InFile: true,
+		{Name: "instructions", To: &f.Instructions, Rare: true,
 			Help: "a file of reviewed instructions to use instead of the model's own"},
 		{Name: "accept-rewrites", To: &f.AcceptRewrites,
 			Help: "use the model's rewritten instructions without a review; the signature records this"},

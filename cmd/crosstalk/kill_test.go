@@ -44,8 +44,7 @@ func TestKilledRun(t *testing.T) {
 			"empty": 0.02, "refusal": 0.02},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return testserver.Continue(r) }})
 	suite, out := writeSuite(t, asks/20), filepath.Join(t.TempDir(), "run")
-	args := runLeakage(s, suite, out, "--samples", "2", "--seed", "3", "--temperature", "1", "--concurrency", "32", "--quiet")
-	args = append(args, settings(t, "retries: 30")...)
+	args := runLeakage(s, suite, out, "--samples", "2", "--seed", "3", "--temperature", "1", "--concurrency", "32", "--retries", "30", "--quiet")
 
 	random := rand.New(rand.NewPCG(1, 2))
 	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill

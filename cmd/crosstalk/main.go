@@ -373,13 +373,13 @@ func flagHelp(c *cobra.Command) string {
 			all.AddFlag(&of)
 		})
 	}
-	inFile := ""
+	rare := ""
 	if keys := strings.Join(keysOf(c), ", "); keys != "" {
-		inFile = "\n\nOnly in a file (--config), see docs/config.md:\n      " +
+		rare = "\n\nRarely needed (docs/config.md):\n      " +
 			strings.Join(visible.Wrap(keys, helpWidth-6), "\n      ")
 	}
 	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
-		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + inFile
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n") + rare
 	}
 	var parts []string
 	for _, group := range flagGroups {
@@ -394,14 +394,14 @@ func flagHelp(c *cobra.Command) string {
 			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
 		}
 	}
-	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + inFile
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n") + rare
 }
 
-// keysOf returns the settings of a command that only files have.
+// keysOf returns the flags of a command that help only names.
 func keysOf(c *cobra.Command) (keys []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if config.InFile(f) {
-			keys = append(keys, f.Name)
+		if config.Rare(f) {
+			keys = append(keys, "--"+f.Name)
 		}
 	})
 	return keys

@@ -74,9 +74,9 @@ func modelsCommand() *cobra.Command {
 			Help: "environment variable that contains the API key (default: the provider's)"},
 		{Name: "header", To: &m.options.Header, Whole: true,
 			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
-		{Name: "families", To: &m.families, InFile: true,
+		{Name: "families", To: &m.families, Rare: true,
 			Help: "--check: a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
-		{Name: "timeout", To: &m.timeout, InFile: true, Help: "maximum time to wait for the server"},
+		{Name: "timeout", To: &m.timeout, Rare: true, Help: "maximum time to wait for the server"},
 	})
 	c.AddCommand(modelsPullCommand())
 	return c

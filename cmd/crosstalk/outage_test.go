@@ -32,7 +32,7 @@ func TestOutage(t *testing.T) {
 			t.Parallel()
 			before, n := counting(t, testserver.Options{Latency: 2 * time.Millisecond})
 			suite, out := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run")
-			p := start(t, nil, append(runLeakage(before, suite, out, "--concurrency", "16"), settings(t, "retries: 2")...)...)
+			p := start(t, nil, runLeakage(before, suite, out, "--retries", "2", "--concurrency", "16")...)
 			until(t, "answers", func() bool { return n.Load() >= int64(asks/7) })
 			listen := func(o testserver.Options) *testserver.Server {
 				o.Key = apiKey
@@ -78,13 +78,12 @@ func TestBrokenFromTheStart(t *testing.T) {
 		"drop": {"closed the connection before it answered", "1m"},
 		"html": {`failed (HTTP 502, an HTML page: "502 Bad Gateway")`, "1m"},
 		"503":  {`is overloaded (HTTP 503, "The engine is currently overloaded, please try again later")`, "1m"},
-		"hang": {"no answer within 100ms (timeout)", "100ms"},
+		"hang": {"no answer within 100ms (--timeout)", "100ms"},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{fault: 1}})
-			p := start(t, nil, runLeakage(s, writeSuite(t, 20), filepath.Join(t.TempDir(), "run"),
-				settings(t, "retries: 2", "timeout: "+c.timeout)...)...)
+			p := start(t, nil, runLeakage(s, writeSuite(t, 20), filepath.Join(t.TempDir(), "run"), "--retries", "2", "--timeout", c.timeout)...)
 			p.expect(2, c.says, "attempts in ", "and no answer")
 			if got := s.Stats().Attempts; got > 12 { // four go ahead, three times each
 				t.Errorf("%d attempts", got)

@@ -178,12 +178,6 @@ func writePapersData(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"names": "file-name: '{dataset}_prompts_qwen_{model}_instr'\ncounts: true",
-		"tuned": "template: [qa, auto]", "beams": "beams: [1, 2, 3, 5, 10]"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
 		writeEvery(t, every, shared.Open(t, "lcb/outputs/"+model+".csv.gz"), filepath.Join(dir, model+".csv.gz"))
 	}

@@ -223,7 +223,7 @@ func (s *scoreFlags) add(c *cobra.Command) {
 		{Name: "column", To: &s.pairs,
 			Help: "columns that have other names in the file, as in completion=reply,language=locale; " +
 				"choices.0.text is a place in nested JSON"},
-		{Name: "file-name", To: &s.pattern, InFile: true,
+		{Name: "file-name", To: &s.pattern, Rare: true,
 			Help: "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them"},
 		{Name: "out", To: &s.out, Help: "a run directory to write observations and figures to"},
 	})
@@ -240,7 +240,7 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return err
 	}
 	if s.name, err = recorded.ParseFileName(s.pattern); err != nil {
-		return fmt.Errorf("file-name: %w", err)
+		return fmt.Errorf("--file-name: %w", err)
 	}
 	of, err := open()
 	if err != nil {
@@ -288,7 +288,7 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 	config.Declare(c, "", []config.Flag{
 		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
-		{Name: "parallel", To: &j.Parallel, InFile: true, Help: "maximum number of shards at a time (default: no limit)"},
+		{Name: "parallel", To: &j.Parallel, Rare: true, Help: "maximum number of shards at a time (default: no limit)"},
 		{Name: "submit", To: submit, Help: "submit the jobs too"},
 	})
 	c.Flags().SetInterspersed(false) // what follows is the command's own, even without --
@@ -358,7 +358,7 @@ func submitSlurmCommand() *cobra.Command {
 	})
 	addJob(c, &s.Job, &submit)
 	config.Declare(c, "", []config.Flag{
-		{Name: "sbatch", To: &s.Options, InFile: true, Whole: true,
+		{Name: "sbatch", To: &s.Options, Rare: true, Whole: true,
 			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
 	})
 	return c
@@ -386,17 +386,17 @@ func submitKubernetesCommand() *cobra.Command {
 	})
 	addJob(c, &k.Job, &submit)
 	config.Declare(c, "", []config.Flag{
-		{Name: "image", To: &k.Image, InFile: true, Help: "container image with crosstalk (required)"},
-		{Name: "claim", To: &k.Claim, InFile: true,
+		{Name: "image", To: &k.Image, Rare: true, Help: "container image with crosstalk (required)"},
+		{Name: "claim", To: &k.Claim, Rare: true,
 			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
-		{Name: "store", To: &k.Store, InFile: true,
+		{Name: "store", To: &k.Store, Rare: true,
 			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
-		{Name: "secret", To: &secrets, InFile: true,
+		{Name: "secret", To: &secrets, Rare: true,
 			Help: "a Secret whose entries become environment variables of the containers that ask; rclone=NAME: of rclone"},
-		{Name: "limits", To: &limits, InFile: true,
+		{Name: "limits", To: &limits, Rare: true,
 			Help: "what a shard and the merge request, and their limits (default cpu=" + cluster.DefaultCPU + ",memory=" +
 				cluster.DefaultMemory + ")"},
-		{Name: "pod", To: &k.Pod, InFile: true, Whole: true,
+		{Name: "pod", To: &k.Pod, Rare: true, Whole: true,
 			Help: "a field of all pods, such as 'tolerations=[{operator: Exists}]'; may be repeated"},
 	})
 	return c

@@ -111,7 +111,7 @@ func TestConfusionSweeps(t *testing.T) {
 			func(r testserver.Request, _ map[string]any) bool { return *r.Temperature > 1 }},
 		"top-p": {[]string{"--top-p", "1,0.75"}, "top_p", []string{"1", "0.75"},
 			func(_ testserver.Request, body map[string]any) bool { return body["top_p"] == 1.0 }},
-		"beams": {settings(t, "beams: [1, 4]"), "beams", []string{"1", "4"},
+		"beams": {[]string{"--beams", "1,4"}, "beams", []string{"1", "4"},
 			func(_ testserver.Request, body map[string]any) bool {
 				return !(body["use_beam_search"] == true && body["n"] == 4.0)
 			}},
@@ -123,7 +123,7 @@ func TestConfusionSweeps(t *testing.T) {
 				return !(strings.HasPrefix(r.Prompt, "Q: ") && strings.Count(r.Prompt, "\nA:") == 3 &&
 					strings.HasSuffix(r.Prompt, "\nA:") && slices.Contains(stop, any("\nQ:")))
 			}},
-		"template": {append(settings(t, "template: [auto, qa]"), "--api", "completions"), "template", []string{"auto", "qa"},
+		"template": {[]string{"--template", "auto,qa", "--api", "completions"}, "template", []string{"auto", "qa"},
 			func(r testserver.Request, _ map[string]any) bool { return !strings.HasPrefix(r.Prompt, "Q: ") }},
 		"position": {[]string{"--position", "start,end"}, "position", []string{"start", "end"},
 			func(r testserver.Request, _ map[string]any) bool { return strings.HasPrefix(r.Prompt, "Respond in ") }},
@@ -199,11 +199,11 @@ def f(): pass
 		"other": {nil, []turns{french, russian,
 			{"Respond in French. fr 1?", "Exemple 1.", "Respond in Russian. What about 0?"},
 			{"Respond in Russian. ru 1?", "Пример 1.", "Respond in French. What about 0?"}}},
-		"expected": {[]string{"demonstrations: expected"}, []turns{
+		"expected": {[]string{"--demonstrations", "expected"}, []turns{
 			{"Пример 1?", "Пример 1.", "Вопрос 0?"}, {"Exemple 1?", "Exemple 1.", "Question 0?"},
 			{"Пример 1?", "Пример 1.", "Respond in Russian. What about 0?"},
 			{"Exemple 1?", "Exemple 1.", "Respond in French. What about 0?"}}},
-		"published": {[]string{"demonstrations: " + published}, []turns{
+		"published": {[]string{"--demonstrations", published}, []turns{
 			{"Was ist 'X'?", "L'été.", "Вопрос 0?"}, {"Why\né?", "So.", "Question 0?"},
 			{"Reply in Greek. Why?", "Έτσι.", "Respond in Russian. What about 0?"},
 			{"Why? Reply in Greek.", "Έτσι.", "Respond in French. What about 0?"}}},
@@ -212,8 +212,7 @@ def f(): pass
 			t.Run(name+" "+template, func(t *testing.T) {
 				t.Parallel()
 				s := moody(t, items, func(testserver.Request, map[string]any) bool { return false })
-				flags := append([]string{"--model", "compatible:m", "--shots", "1", "--position", "start"},
-					settings(t, append(c.flags, "template: "+template)...)...)
+				flags := append([]string{"--model", "compatible:m", "--shots", "1", "--position", "start", "--template", template}, c.flags...)
 				start(t, nil, runConfusion(s, file, filepath.Join(t.TempDir(), "run"), flags...)...).expect(0)
 				sent := map[string]bool{}
 				for _, r := range s.Records() {
@@ -250,9 +249,8 @@ func TestConfusionGrid(t *testing.T) {
 	file, items := confusionSuite(t)
 	s := moody(t, items, func(testserver.Request, map[string]any) bool { return false })
 	out := filepath.Join(t.TempDir(), "run")
-	args := runConfusion(s, file, out, "--model", "compatible:a,compatible:b", "--temperature", "0.3,1", "--top-p", "0.75,1", "--shots", "0,1",
-		"--position", "start,end,integrated", "--protocol", "crosstalk-1,lcb-script", "--language", "ru")
-	args = append(args, settings(t, "beams: [1, 3]", "template: [auto, qa]")...)
+	args := runConfusion(s, file, out, "--model", "compatible:a,compatible:b", "--temperature", "0.3,1", "--top-p", "0.75,1", "--beams", "1,3", "--shots", "0,1",
+		"--position", "start,end,integrated", "--template", "auto,qa", "--protocol", "crosstalk-1,lcb-script", "--language", "ru")
 	p := start(t, nil, args...).expect(0)
 	conditions := map[string]bool{}
 	for _, e := range estimatesIn(t, p.stdout.String()) {

@@ -62,8 +62,7 @@ func TestKilledConsistencyRun(t *testing.T) {
 			"cut": 0.02, "empty": 0.01, "refusal": 0.01},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return answer(r) }})
 	out := filepath.Join(t.TempDir(), "run")
-	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--quiet", "--by", "category,class")
-	args = append(args, settings(t, "retries: 30")...)
+	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")
 
 	random := rand.New(rand.NewPCG(1, 2))
 	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
@@ -195,7 +194,7 @@ func TestReviewInstructions(t *testing.T) {
 	// Another run uses what was reviewed, and asks for no instruction.
 	other := filepath.Join(t.TempDir(), "run")
 	args[slices.Index(args, out)] = other
-	start(t, nil, append(args, settings(t, "instructions: "+file)...)...).expect(0)
+	start(t, nil, append(args, "--instructions", file)...).expect(0)
 	for _, r := range journalled(t, other) {
 		if strings.Contains(string(crosstalk.Canonical(r.Request)), "The same?\\\"") {
 			t.Errorf("asked %s", crosstalk.Canonical(r.Request))

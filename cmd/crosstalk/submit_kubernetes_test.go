@@ -121,7 +121,7 @@ func expandKube(text string, values map[string]string) string {
 func TestSubmitKubernetes(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
-	for _, test := range []struct{ name, setting string }{{"volume", "claim: runs"}, {"store", "store: ':local:" + store + "'"}} {
+	for _, test := range []struct{ name, flag string }{{"volume", "--claim=runs"}, {"store", "--store=:local:" + store}} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			k := kubelet{t: t}
@@ -136,8 +136,7 @@ func TestSubmitKubernetes(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := []string{"run", "confusion", "--suite", "questions.csv", "--quiet", "--system", `$(HOME) $$x "y" 'z'`}
-			submit := append([]string{"submit", "kubernetes", "--shards", "3"}, settings(t, "image: crosstalk:1", test.setting)...)
-			submit = append(append(submit, "--"), append(run, "--out", "runs/all")...)
+			submit := append([]string{"submit", "kubernetes", "--shards", "3", "--image", "crosstalk:1", test.flag, "--"}, append(run, "--out", "runs/all")...)
 			jobs := readJobs(t, start(t, nil, submit...).expect(0).stdout.Bytes())
 			if len(jobs) != 2 || jobs[0].Metadata.Name != "all" || jobs[1].Metadata.Name != "all-merge" || jobs[0].Spec.Completions != 3 {
 				t.Fatalf("%+v", jobs)

@@ -100,8 +100,7 @@ func newArray(t *testing.T) *array {
 func (a *array) measure(command []string, out string) {
 	t := a.t
 	t.Helper()
-	submit := append([]string{"submit", "slurm", "--shards", fmt.Sprint(a.shards), "--submit"}, settings(t, "parallel: 2")...)
-	submit = append(append(submit, "--"), command...)
+	submit := append([]string{"submit", "slurm", "--shards", fmt.Sprint(a.shards), "--parallel", "2", "--submit", "--"}, command...)
 	start(t, []string{a.slurm.Environ()}, submit...).expect(0)
 	killed := a.disturb()
 	a.slurm.Drain()

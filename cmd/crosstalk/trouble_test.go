@@ -85,7 +85,7 @@ func TestServerGoesAway(t *testing.T) {
 	t.Parallel()
 	s, n := counting(t, testserver.Options{Latency: 20 * time.Millisecond})
 	suite, out := writeSuite(t, 6), filepath.Join(t.TempDir(), "run")
-	args := runLeakage(s, suite, out, append(settings(t, "patience: 2s"), "--concurrency", "4")...)
+	args := runLeakage(s, suite, out, "--concurrency", "4", "--patience", "2s")
 	p := start(t, nil, args...)
 	until(t, "answers", func() bool { return n.Load() >= 20 })
 	s.Close()
@@ -110,7 +110,7 @@ func TestFailedAsks(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{"500": 0.3}})
 	out := filepath.Join(t.TempDir(), "run")
-	args := runLeakage(s, writeSuite(t, 4), out, append(settings(t, "retries: 0"), "--concurrency", "1")...)
+	args := runLeakage(s, writeSuite(t, 4), out, "--retries", "0", "--concurrency", "1")
 	p := start(t, nil, args...).expect(3, " of 40 requests failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "run the same command again to retry them")
 	var document struct{ Estimates []crosstalk.Estimate }
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil || len(document.Estimates) == 0 ||
@@ -306,24 +306,16 @@ func TestMoreSamples(t *testing.T) {
 	}
 }
 
-// Flags and settings out of range are named, and nothing is made.
+// Flags out of range are named, and nothing is made.
 func TestFlags(t *testing.T) {
-	file := settings(t)[1]
 	t.Chdir(t.TempDir())
 	t.Setenv("CROSSTALK_API_KEY", apiKey)
-	for _, flag := range []string{"--concurrency=0", "--budget-asks=0", "--budget-cost=0",
-		"--budget-cost=NaN", "--budget-cost=-1", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
-		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine",
-		"rpm=-1", "retries=-1", "timeout=0s", "timeout=-1m", "patience=0s", "zip=x"} {
+	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--retries=-1", "--budget-asks=0", "--budget-cost=0",
+		"--budget-cost=NaN", "--budget-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
+		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine"} {
 		var stdout, stderr strings.Builder
-		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
-		if !strings.HasPrefix(flag, "--") {
-			if err := os.WriteFile(file, []byte(name+": "+value), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			flag = "--config=" + file
-		}
 		code := execute([]string{"run", "leakage", "--model", "compatible:m", "--base-url", "http://127.0.0.1:1/v1", flag}, &stdout, &stderr)
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		if text := stderr.String(); code != exitUsage || !strings.Contains(text, name) && !strings.Contains(text, value) ||
 			strings.Count(text, "\n") > 2 {
 			t.Errorf("%s: exit code %d, stderr:\n%s", flag, code, text)

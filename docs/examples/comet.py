@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Score pairs with COMET for crosstalk:  --similarity 'exec:python3 comet.py Unbabel/wmt22-comet-da'
 
-or translations, in a file of settings:  quality: 'exec:python3 comet.py Unbabel/wmt22-comet-da'
+or translations:  --quality 'exec:python3 comet.py Unbabel/wmt22-comet-da'
 
 Needs: pip install unbabel-comet. Reads {"id","a","b"} and writes {"id","score"}, one JSON object a line.
 COMET compares a translation with a source and a reference. Of a translation a is the one to judge, b the reference, and a

@@ -302,7 +302,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	}
 	s := newServer(o) // loads the models
 	if err := s.log.write(nil); err != nil {
-		return fmt.Errorf("log-verdicts: %w", err)
+		return fmt.Errorf("--log-verdicts: %w", err)
 	}
 	defer s.calls.settle(-1)
 	fmt.Fprintf(w, "Checking answers at %s\n", at.URL)

@@ -31,7 +31,7 @@ type Flag struct {
 	Values   string   // the name of its completion; "": Choices, else files
 	Whole    bool     // a comma does not separate the values of a list
 	Positive bool     // 0 is refused, because in Go it means the default
-	InFile   bool     // only the file sets it, as few people do: help and the command line do not have it
+	Rare     bool     // few people set it: help only names it, and docs/config.md has the rest
 }
 
 const (
@@ -40,7 +40,7 @@ const (
 	shownAnnotation    = "config-shown"
 	valuesAnnotation   = "config-values"
 	positiveAnnotation = "config-positive"
-	inFileAnnotation   = "config-in-file"
+	rareAnnotation     = "config-rare"
 )
 
 // Declare adds flags to a command, after its other ones. group is their title in help and may be "".
@@ -78,11 +78,11 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 			panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
 		}
 		declared := fs.Lookup(name)
-		declared.Hidden = f.InFile
+		declared.Hidden = f.Rare
 		declared.Annotations = map[string][]string{
 			groupAnnotation: {group}, choicesAnnotation: f.Choices, shownAnnotation: f.Shown,
 			valuesAnnotation: {f.Values}, positiveAnnotation: {strconv.FormatBool(f.Positive)},
-			inFileAnnotation: {strconv.FormatBool(f.InFile)},
+			rareAnnotation: {strconv.FormatBool(f.Rare)},
 		}
 	}
 }
@@ -117,8 +117,8 @@ func ValuesOf(f *pflag.Flag) string { return strings.Join(f.Annotations[valuesAn
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
 
-// InFile reports whether only a file sets a flag.
-func InFile(f *pflag.Flag) bool { return slices.Contains(f.Annotations[inFileAnnotation], "true") }
+// Rare reports whether help only names a flag.
+func Rare(f *pflag.Flag) bool { return slices.Contains(f.Annotations[rareAnnotation], "true") }
 
 // Check returns an error for a flag whose value is not one of its Choices, or is 0 although it must be Positive.
 func Check(flags *pflag.FlagSet) (err error) {

@@ -1,11 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"crosstalk/internal/nearest"
 	"crosstalk/internal/strictyaml"
@@ -24,19 +22,12 @@ var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set 
 
 // Load sets a command's flags from the YAML file that --config names, except those that the command line sets. A key
 // is the name of a flag, its value what one would type after it, or a list of values. All mistakes are reported, with
-// their lines. A flag that only files set is an error on the command line. instead returns what replaces a --flag that
+// their lines. instead returns what replaces a --flag that
 // no longer exists, and "" for any other. Call Load between parsing and running the command.
 func Load(c *cobra.Command, instead func(string) string) error {
-	var misplaced error
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if InFile(f) {
-			misplaced = fmt.Errorf("--%s is a setting of files: write \"%[1]s: %s\" into one, and name it with --%s FILE",
-				f.Name, visible.Start(strings.Trim(f.Value.String(), "[]"), 40), FileFlag)
-		}
-	})
 	name, err := c.Flags().GetString(FileFlag)
-	if misplaced != nil || err != nil || name == "" {
-		return cmp.Or(misplaced, err)
+	if err != nil || name == "" {
+		return err
 	}
 	text, err := strictyaml.ReadFile(name, limits.Bytes)
 	if err != nil {

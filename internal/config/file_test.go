@@ -37,7 +37,7 @@ func executed(args ...string) (f flags, err error) {
 		{Name: "model,m", To: &f.model}, {Name: "param", To: &f.params, Whole: true},
 		{Name: "samples", To: &f.samples, Positive: true}, {Name: "rate", To: &f.rate}, {Name: "wait", To: &f.wait},
 		{Name: "format", To: &f.format, Choices: []string{"table", "json"}}, {Name: "dry-run", To: &f.dry},
-		{Name: "rpm", To: &f.rpm, InFile: true},
+		{Name: "rpm", To: &f.rpm, Rare: true},
 	})
 	c.SetArgs(args)
 	c.SetOut(io.Discard)
@@ -104,7 +104,7 @@ func TestPrecedence(t *testing.T) {
 		"--config f.yaml --config=": "[stand-in] [] [] 0 1m0s table false 0",
 		"--config g.yaml":           "open g.yaml: no such file or directory",
 		"--config .":                "read .: is a directory",
-		"--rpm 60":                  `--rpm is a setting of files: write "rpm: 60" into one, and name it with --config FILE`,
+		"--rpm 60":                  "[stand-in] [] [] 0 1m0s table false 60",
 	} {
 		f, err := executed(strings.Fields(args)...)
 		got := f.String()

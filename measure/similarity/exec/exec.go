@@ -123,8 +123,7 @@ func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float
 	first := s.next
 	s.next += len(pairs)
 	written := make(chan error, 1)
-	in := s.process.in // s.process is nil once the program has ended, which may be before the goroutine starts
-	go func() { written <- write(in, first, pairs) }()
+	go func() { written <- write(s.process.in, first, pairs) }()
 	scores := make([]float64, len(pairs))
 	answered := make([]bool, len(pairs))
 	limit := time.NewTimer(s.options.Timeout)
@@ -349,7 +348,7 @@ func (o Options) environ(all []string) (seen, hidden []string) {
 func hint(said string, hidden []string) string {
 	for _, name := range hidden {
 		if regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(said) {
-			return fmt.Sprintf("\n(programs do not see %s unless exec-env: %[1]s passes it, see docs/config.md)", name)
+			return fmt.Sprintf("\n(programs do not see %s unless --exec-env %[1]s passes it)", name)
 		}
 	}
 	return ""

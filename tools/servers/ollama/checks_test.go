@@ -160,22 +160,13 @@ func away(t *trial, d time.Duration) {
 	t.measured()
 }
 
-// patient is a file of settings with which a run waits for five seconds.
-func patient(t *trial) string {
-	file := filepath.Join(t.TempDir(), "settings.yaml")
-	if err := os.WriteFile(file, []byte("patience: 5s\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // gone kills the server for good: the run stops in time, and continues when the server is back.
 func gone(t *trial) {
-	p := t.start(t.asks("leakage", append(many, "--config", patient(t))...)...)
+	p := t.start(t.asks("leakage", append(many, "--patience", "5s")...)...)
 	t.until(items)
 	t.server.kill()
 	start := time.Now()
-	t.ends(p, 3, "patience: 5s")
+	t.ends(p, 3, "--patience 5s")
 	t.note("stopped %.0f s after the kill with %d answers saved", time.Since(start).Seconds(), len(t.records()))
 	t.expect(time.Since(start) < time.Minute, "took longer than a minute to stop")
 	if err := t.server.start(); err != nil {
