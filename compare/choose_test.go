@@ -63,6 +63,25 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// A reference that is comparable is taken before one that is nearer but was measured differently.
+func TestComparableBeforeNearest(t *testing.T) {
+	r := &recorded{signature: func(measure string, condition map[string]string) string {
+		return measure + "|suite:s@1|sim:" + condition["similarity"] + "|v0.1.0"
+	}}
+	far := columns{"set": "old", "model": "m1", "temperature": "0", "similarity": "gloss@1"}
+	near := columns{"set": "old", "model": "m2", "temperature": "1", "similarity": "sbert@1"}
+	of := columns{"set": "new", "model": "m2", "temperature": "1", "similarity": "gloss@1"}
+	for _, condition := range []columns{far, near, of} {
+		for i := range 20 {
+			r.add("leak_rate", fmt.Sprint(i), fmt.Sprint(i/2), float64(i%2), condition, nil)
+		}
+	}
+	result := runs(t, Options{Reference: columns{"set": "old"}}, r)
+	if len(result.Comparisons) != 1 || result.Comparisons[0].Reference["model"] != "m1" || len(result.Refused) > 0 {
+		t.Errorf("%q, refused %+v", pairsOf(result), result.Refused)
+	}
+}
+
 // A stated reference is several conditions, and each other condition is
 // compared with the one most like it.
 func TestReference(t *testing.T) {

@@ -3,13 +3,13 @@ package suite
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/internal/lazyregexp"
+	"crosstalk/internal/strictyaml"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -66,7 +66,7 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
 		return LoadFor("consistency", nameOrFile)
 	}
-	text, err := os.ReadFile(nameOrFile)
+	text, err := strictyaml.ReadFile(nameOrFile, maxYAML)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,13 @@ package suite
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/internal/lazyregexp"
+	"crosstalk/internal/strictyaml"
 )
 
 // PublishedDemonstrations reads the demonstrations of Marchisio et al. (2024) from the file published with their
@@ -20,7 +20,7 @@ import (
 //
 // of Python literals, and executes nothing. An error names file and line.
 func PublishedDemonstrations(path string) (monolingual, crosslingual map[string][]crosstalk.Demonstration, err error) {
-	content, err := os.ReadFile(path)
+	content, err := strictyaml.ReadFile(path, maxArchive)
 	if err != nil {
 		return nil, nil, err
 	}

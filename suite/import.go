@@ -289,7 +289,7 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 }
 
 const (
-	maxArchive = 64 << 20 // bytes, both packed and unpacked; the benchmark has 5 MB
+	maxArchive = 64 << 20 // bytes of a text, or of an archive, packed and unpacked; the benchmark has 5 MB
 	maxFiles   = 10000    // in an archive
 )
 

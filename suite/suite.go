@@ -174,7 +174,7 @@ func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromTable(nameOrFile, instrument)
 	}
-	text, err := os.ReadFile(nameOrFile)
+	text, err := strictyaml.ReadFile(nameOrFile, maxArchive)
 	if err != nil {
 		return nil, err
 	}
