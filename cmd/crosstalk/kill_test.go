@@ -33,12 +33,12 @@ func kills(usual int) int {
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	const concurrency = 32
-	kills := kills(8)
+	kills := kills(4)
 	asks := 100 * kills
 	var answers brake // the run cannot end before it is killed
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond,
 		Stall: 60 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
-		Faults: map[testserver.Fault]float64{"429": 0.006, "429-ms": 0.006,
+		Faults: map[testserver.Fault]float64{"429": 0.02, "429-ms": 0.02,
 			"500": 0.03, "cut": 0.03,
 			"drop": 0.02, "invalid-json": 0.02, "slow": 0.03,
 			"empty": 0.02, "refusal": 0.02},

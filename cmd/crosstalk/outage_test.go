@@ -16,11 +16,8 @@ import (
 // An outage in the middle of a run fails none of them, and the
 // figures are those of a run that nothing disturbed.
 func TestOutage(t *testing.T) {
-	asks := 600
-	switch {
-	case testing.Short():
-		asks = 400
-	case *full:
+	asks := 300
+	if *full {
 		asks = 2000
 	}
 	for name, during := range map[string]*testserver.Options{

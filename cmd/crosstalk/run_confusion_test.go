@@ -249,7 +249,7 @@ func TestConfusionGrid(t *testing.T) {
 	file, items := confusionSuite(t)
 	s := moody(t, items, func(testserver.Request, map[string]any) bool { return false })
 	out := filepath.Join(t.TempDir(), "run")
-	args := runConfusion(s, file, out, "--model", "compatible:a,compatible:b", "--temperature", "0.3,1", "--top-p", "0.75,1", "--beams", "1,3", "--shots", "0,1",
+	args := runConfusion(s, file, out, "--model", "compatible:a,compatible:b", "--beams", "1,3", "--shots", "0,1",
 		"--position", "start,end,integrated", "--template", "auto,qa", "--protocol", "crosstalk-1,lcb-script", "--language", "ru")
 	p := start(t, nil, args...).expect(0)
 	conditions := map[string]bool{}
@@ -258,7 +258,7 @@ func TestConfusionGrid(t *testing.T) {
 		delete(name, "task")
 		conditions[fmt.Sprint(name)] = true
 	}
-	const settings = 2 * 2 * 2 * 2 * 2 * 2 // all but position, which asks nothing else of the 6 monolingual prompts
+	const settings = 2 * 2 * 2 * 2 // all but position, which asks nothing else of the 6 monolingual prompts
 	if want := settings * 3 * 2; len(conditions) != want {
 		t.Errorf("%d conditions, want %d", len(conditions), want)
 	}

@@ -62,13 +62,13 @@ func TestKilledConsistencyRun(t *testing.T) {
 			"cut": 0.02, "empty": 0.01, "refusal": 0.01},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return answer(r) }})
 	out := filepath.Join(t.TempDir(), "run")
-	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")
+	args := runConsistency(s, out, "--to", "zh", "--items", "60", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")
 
 	random := rand.New(rand.NewPCG(1, 2))
 	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
 	lostInAll := 0
 	for range 2 {
-		want := answers.begun.Load() + 300 + int64(random.IntN(300))
+		want := answers.begun.Load() + 60 + int64(random.IntN(60))
 		answers.limit.Store(want + concurrency)
 		p := start(t, nil, args...)
 		until(t, "answers", func() bool { return answers.begun.Load() >= want })

@@ -24,7 +24,7 @@ func TestScoreConfusionTables(t *testing.T) {
 	}
 	t.Parallel()
 	const tolerance = 0.005 + 1e-9
-	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
+	for _, model := range inTurn(2, []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"}) {
 		t.Run(model, func(t *testing.T) {
 			got, want := scoredFigures(t, model), printedFigures(t, model)
 			for at, printed := range want {

@@ -13,9 +13,7 @@ import (
 // TestScoreConsistencyTables scores the authors' answers as recorded ones and
 // compares every cell of their tables, but COMET's.
 func TestScoreConsistencyTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("checks figures")
-	}
+	long(t)
 	t.Parallel()
 	data := multisense.Read(t)
 	task, answers, texts := data.Write(t, t.TempDir())

@@ -96,7 +96,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 50
+	n := 15
 	if *full {
 		n = 250
 	}
