@@ -91,12 +91,12 @@ func TestBrokenRuns(t *testing.T) {
 	if err != nil || v.Passed || v.Names == nil {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if err := (Reports{Summary: "/dev/full"}).Write(nil, v); err == nil {
+	if err := WriteReports(nil, Reports{Summary: "/dev/full"}, v); err == nil {
 		if _, there := os.Stat("/dev/full"); there == nil {
 			t.Error("a full disk is no error")
 		}
 	}
-	if err := (Reports{JUnit: first}).Write(nil, v); err == nil || !strings.HasPrefix(err.Error(), "junit: ") {
+	if err := WriteReports(nil, Reports{JUnit: first}, v); err == nil || !strings.HasPrefix(err.Error(), "junit: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -107,30 +107,30 @@ func TestHistoryWithout(t *testing.T) {
 		e := figure(measure, value, columns{})
 		return &e
 	}
-	h := History{kind: instrument.Named("confusion"), suite: "s", Nights: []Night{{Name: "a", Date: time.Unix(0, 0).UTC()},
+	h := History{Kind: instrument.Named("confusion"), Suite: "s", Nights: []Night{{Name: "a", Date: time.Unix(0, 0).UTC()},
 		{Name: "b", Date: time.Unix(86400, 0).UTC()}}}
-	fault := h.kind.Faults.Measure
-	s := Series{By: columns{}, Measures: []string{fault, "lpr", "wpr"}, since: 1, figures: map[string][]*crosstalk.Estimate{
+	fault := h.Kind.Faults.Measure
+	s := Series{By: columns{}, Measures: []string{fault, "lpr", "wpr"}, Since: 1, Figures: map[string][]*crosstalk.Estimate{
 		fault: {of(fault, .1), nil}, "lpr": {of("lpr", .9), of("lpr", .8)}, "wpr": {nil, of("wpr", .7)}}}
 	h.Series = []Series{s}
-	if got := h.Last(); got != nil {
+	if got := Shown(h).Last(); got != nil {
 		t.Errorf("%q", got)
 	}
 	want := "[[1970-01-01 10 of 100 10.0 - 90.0 - ] [1970-01-02 - - - 80.0 70.0 worse since here]]"
-	h.Series[0].figures[fault][0].Interval = nil
-	h.Series[0].figures[fault][0].Counts = nil
-	if got := fmt.Sprint(h.Tables()[0].Rows); got != want {
+	h.Series[0].Figures[fault][0].Interval = nil
+	h.Series[0].Figures[fault][0].Counts = nil
+	if got := fmt.Sprint(Shown(h).Tables()[0].Rows); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
-	delete(s.figures, fault)
+	delete(s.Figures, fault)
 	h.Series[0].Measures = []string{"lpr"}
-	if got := h.Last(); got != nil || len(h.Plots()) != 1 {
+	if got := Shown(h).Last(); got != nil || len(Shown(h).Plots()) != 1 {
 		t.Errorf("%q", got)
 	}
 	failed := of(fault, .1)
 	failed.Value = crosstalk.Undefined
-	s.figures[fault] = []*crosstalk.Estimate{of(fault, .1), failed}
-	if got := h.Last(); got != nil {
+	s.Figures[fault] = []*crosstalk.Estimate{of(fault, .1), failed}
+	if got := Shown(h).Last(); got != nil {
 		t.Errorf("%q", got)
 	}
 	for path, want := range map[string]string{"runs/2026-02-03": "2026-02-03", "20260203/run": "2026-02-03", "2026-02-03b/x2026-03-04": "2026-03-04",
@@ -243,13 +243,13 @@ func TestHistoryFails(t *testing.T) {
 	full := errors.New("full")
 	for _, format := range report.Formats {
 		for _, left := range []int{0, 20} {
-			if err := h.Write(&upTo{left: left, err: full}, format); !errors.Is(err, full) {
+			if err := Shown(h).Write(&upTo{left: left, err: full}, format); !errors.Is(err, full) {
 				t.Errorf("%s after %d bytes: %v", format, left, err)
 			}
 		}
 	}
-	h.Series[0].since = 1
-	if got := fmt.Sprintf("%+v", h.Plots()); strings.Count(got, "worse since 2026-02-02") == 0 {
+	h.Series[0].Since = 1
+	if got := fmt.Sprintf("%+v", Shown(h).Plots()); strings.Count(got, "worse since 2026-02-02") == 0 {
 		t.Errorf("%.2000s", got)
 	}
 	file := filepath.Join(runs[1], "estimates.json")

@@ -386,14 +386,14 @@ func TestReportsOfKinds(t *testing.T) {
 			t.Errorf("after %d writes: %v", n, err)
 		}
 	}
-	if err := (Reports{Annotations: true}).Write(&failing{}, v); !errors.Is(err, errFull) {
+	if err := WriteReports(&failing{}, Reports{Annotations: true}, v); !errors.Is(err, errFull) {
 		t.Error(err)
 	}
 	if err := WriteSummary(&failing{}, v); !errors.Is(err, errFull) {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "summary.md")
-	if err := (Reports{Summary: file}).Write(nil, v); err != nil {
+	if err := WriteReports(nil, Reports{Summary: file}, v); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode()&0o111 != 0 {

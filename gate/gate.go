@@ -24,10 +24,10 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/nearest"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
-	"crosstalk/report"
 )
 
 // Schema names the machine format of a Verdict.
@@ -41,8 +41,26 @@ type Verdict struct {
 	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
 	Checks       []Check `json:"checks"`
 
-	Names  report.Names `json:"-"` // names that tables show for values of columns
-	Broken []Broken     `json:"-"` // some of them, in a run that is worse than a reference
+	Names  map[string]string `json:"-"` // names that tables show for values of columns
+	Broken []Broken          `json:"-"` // some of them, in a run that is worse than a reference
+}
+
+// Headline states the result in a few words.
+func (v Verdict) Headline() string {
+	checks := fmt.Sprintf("%d checks", len(v.Checks))
+	if len(v.Checks) == 1 {
+		checks = "1 check"
+	}
+	switch _, open := v.count(); {
+	case v.Passed:
+		return "passed: " + checks
+	case v.Inconclusive:
+		return fmt.Sprintf("inconclusive: %d of %s", open, checks)
+	case open > 0:
+		return fmt.Sprintf("failed: %d of %s, and %d inconclusive", v.Failed(), checks, open)
+	default:
+		return fmt.Sprintf("failed: %d of %s", v.Failed(), checks)
+	}
 }
 
 // Options are the rules for judging figures.
@@ -280,16 +298,16 @@ func (c *Check) miss(within bool) string {
 		if c.bound.op == "<=" {
 			worst, best = best, worst
 		}
-		reason := fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(math.Abs(v))))
+		reason := fmt.Sprintf("worse by %s points", numbers.Percent(crosstalk.Value(math.Abs(v))))
 		switch {
 		case within:
-			return fmt.Sprintf("the difference may be as bad as %s points", report.Difference(crosstalk.Value(worst), ""))
+			return fmt.Sprintf("the difference may be as bad as %s points", numbers.Difference(crosstalk.Value(worst), ""))
 		case !c.Inconclusive:
 		case c.bound.missedBy(*i):
 			return fmt.Sprintf("%s, but the interval that decides a failure, %s points, reaches the margin", reason,
-				report.DifferenceInterval(&c.strict, ""))
+				numbers.DifferenceInterval(&c.strict, ""))
 		default:
-			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
+			return fmt.Sprintf("%s, but may be as good as %s points", reason, numbers.Difference(crosstalk.Value(best), ""))
 		}
 		return reason
 	}
@@ -301,7 +319,7 @@ func (c *Check) miss(within bool) string {
 		return fmt.Sprintf("%s is not %s, but its interval, %s, reaches it", figure, c.bound, c.between())
 	case c.Inconclusive:
 		return fmt.Sprintf("%s is not %s, but the interval that decides a failure, %s %s, reaches it", figure, c.bound,
-			report.Interval(&c.strict, c.Unit), cmp.Or(c.Unit, "%"))
+			numbers.Interval(&c.strict, c.Unit), cmp.Or(c.Unit, "%"))
 	}
 	return fmt.Sprintf("%s is not %s", figure, c.bound)
 }
@@ -402,4 +420,12 @@ func apart(f float64, b bound) string {
 	return amount(f, b.unit)
 }
 
-func (c Check) between() string { return c.interval() + " " + cmp.Or(c.Unit, "%") }
+// IntervalText formats the interval of the figure, or of its difference from Reference.
+func (c Check) IntervalText() string {
+	if c.Reference != nil {
+		return numbers.DifferenceInterval(c.Interval, c.Unit)
+	}
+	return numbers.Interval(c.Interval, c.Unit)
+}
+
+func (c Check) between() string { return c.IntervalText() + " " + cmp.Or(c.Unit, "%") }

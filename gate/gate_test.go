@@ -227,7 +227,7 @@ func TestUnits(t *testing.T) {
 	e := figure("entropy", 1.25, columns{})
 	e.Unit = "bits"
 	c := check(t, "entropy<=1.24", false, e)[0]
-	if c.Passed || c.Reason != "1.25 bits is not <= 1.24 bits" || c.value() != "1.25 bits" || c.interval() != "1.20 to 1.30" {
+	if c.Passed || c.Reason != "1.25 bits is not <= 1.24 bits" || c.IntervalText() != "1.20 to 1.30" {
 		t.Errorf("%+v", c)
 	}
 	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "1.28 bits is inside the interval, 1.20 to 1.30 bits: chance may have decided" {

@@ -28,7 +28,7 @@ func TestDifferentNights(t *testing.T) {
 		{[]crosstalk.Estimate{of(m, "lpr|x")}, []crosstalk.Estimate{of(m, "lpr|y")},
 			"LPR of a and b have different signatures, lpr|x and lpr|y"},
 	} {
-		h := History{kind: instrument.Named("confusion"), Nights: []Night{{Name: "a", estimates: c.first},
+		h := History{Kind: instrument.Named("confusion"), Nights: []Night{{Name: "a", estimates: c.first},
 			{Name: "b", estimates: c.second}}}
 		switch err := h.collect(); {
 		case c.want == "" && (err != nil || len(h.Series) != 2):
@@ -38,7 +38,7 @@ func TestDifferentNights(t *testing.T) {
 		}
 	}
 	for across, want := range map[string]string{"": "LPR of a and b have different signatures, lpr|suite:x|y and lpr|suite:z|y", "suite": ""} {
-		h := History{kind: instrument.Named("confusion"), Nights: []Night{{Name: "a", estimates: []crosstalk.Estimate{
+		h := History{Kind: instrument.Named("confusion"), Nights: []Night{{Name: "a", estimates: []crosstalk.Estimate{
 			of(m, "lpr|suite:x|y")}}, {Name: "b", estimates: []crosstalk.Estimate{of(m, "lpr|suite:z|y")}}}}
 		if across != "" {
 			h.across = []string{across}

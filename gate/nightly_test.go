@@ -8,8 +8,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/internal/numbers"
 	"crosstalk/measure/stats"
-	"crosstalk/report"
 )
 
 // nights is a comparison of nights with the run "before": in each, of 400 items, so many are worse and so many better.
@@ -76,7 +76,7 @@ func TestNightly(t *testing.T) {
 					n.Since != since || !near(n.Limit, limit.want) || c.Passed != (evidence < limit.want) || c.Inconclusive {
 					t.Errorf("%s, %v: %+v, want %v of %v since %d, margin %v: %+v", better, counts, n, evidence, limit.want, since, used, c)
 				}
-				text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d night", points(100*used), evidence,
+				text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d night", numbers.Points(used), evidence,
 					limit.want, len(counts))
 				if len(counts) > 1 {
 					text += "s"
@@ -88,7 +88,7 @@ func TestNightly(t *testing.T) {
 					continue
 				}
 				if used > margin {
-					text += "; the margin is twice " + report.Percent(crosstalk.Value(luck))
+					text += "; the margin is twice " + numbers.Percent(crosstalk.Value(luck))
 				}
 				if c.Reason != "" || len(c.Remarks) == 0 || !strings.HasPrefix(c.Remarks[0], text) ||
 					(used > margin) != strings.HasSuffix(c.Remarks[0], ", the standard deviation of the reference run's luck") {

@@ -300,10 +300,3 @@ func ParseFraction(text string) (float64, error) {
 	}
 	return n.Of("")
 }
-
-func points(f float64) string {
-	if s := fmt.Sprintf("%.3g", f); s != "1" {
-		return s + " points"
-	}
-	return "1 point"
-}

@@ -9,8 +9,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/internal/numbers"
 	"crosstalk/measure/stats"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 )
@@ -171,7 +171,7 @@ func unfinished(path string) (reason string, err error) {
 // are skipped likewise.
 func NoWorse(result compare.Result, reference, last string, margin float64, wanted []string,
 	o Options) (checks []Check) {
-	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
+	text := fmt.Sprintf("no worse than %s by more than %s", reference, numbers.Points(margin))
 	for _, c := range result.Comparisons {
 		of, against := c.Of, c.Against
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) || o.Night > 0 && c.Condition[compare.RunColumn] != last {
@@ -308,7 +308,7 @@ func (c *Check) decideNightly(limit float64) {
 	n := c.Nightly
 	n.Limit = crosstalk.Value(limit)
 	c.Passed = float64(n.Evidence) < limit
-	text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d nights", points(100*float64(n.Margin)),
+	text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d nights", numbers.Points(float64(n.Margin)),
 		float64(n.Evidence), limit, n.Nights)
 	if n.Nights == 1 {
 		text = text[:len(text)-1]
@@ -319,7 +319,7 @@ func (c *Check) decideNightly(limit float64) {
 	}
 	if float64(n.Margin) > c.margin+slack {
 		text += fmt.Sprintf("; the margin is twice %s, the standard deviation of the reference run's luck",
-			report.Percent(n.Luck))
+			numbers.Percent(n.Luck))
 	}
 	c.Remarks = append([]string{text}, c.Remarks...)
 }

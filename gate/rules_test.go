@@ -98,7 +98,7 @@ func TestReports(t *testing.T) {
 	junit := filepath.Join(dir, "gate.xml")
 	for _, name := range []string{"runs/a", "runs/b"} {
 		var out strings.Builder
-		if err := (Reports{Annotations: true, JUnit: junit, Summary: file}).Write(&out, Judge(name, nil)); err != nil ||
+		if err := WriteReports(&out, Reports{Annotations: true, JUnit: junit, Summary: file}, Judge(name, nil)); err != nil ||
 			!strings.Contains(out.String(), "::notice title=crosstalk gate "+name) {
 			t.Fatalf("%s, %v", out.String(), err)
 		}
@@ -107,7 +107,7 @@ func TestReports(t *testing.T) {
 		t.Errorf("%s, %v", xml, err)
 	}
 	for want, r := range map[string]Reports{"": {}, "junit: ": {JUnit: dir + "/no/x"}, "summary: ": {Summary: dir}} {
-		if err := r.Write(nil, Judge("runs/a", nil)); want == "" && err != nil || want != "" &&
+		if err := WriteReports(nil, r, Judge("runs/a", nil)); want == "" && err != nil || want != "" &&
 			(err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%+v: %v", r, err)
 		}

@@ -126,11 +126,11 @@ func TestSheet(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		fmt.Fprintf(&sheet, "%v\n%s\n%q\n", h.FindChange(), h.Title(), h.Last())
+		fmt.Fprintf(&sheet, "%v\n%s\n%q\n", h.FindChange(), Shown(h).Title(), Shown(h).Last())
 		for _, format := range []string{report.Formats[0], "markdown", "csv"} {
-			h.Write(&sheet, format)
+			Shown(h).Write(&sheet, format)
 		}
-		for _, p := range h.Plots() {
+		for _, p := range Shown(h).Plots() {
 			fmt.Fprintln(&sheet, p.Name, p.Title, p.Note)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/labels"
 )
@@ -50,7 +51,7 @@ func (a AgreementView) tables() []Table {
 	for _, f := range a.Figures {
 		number, unit := decimals, ""
 		if slices.Contains(shares, f.Measure) {
-			number, unit = Percent, " %"
+			number, unit = numbers.Percent, " %"
 		}
 		value, interval := number(f.Value), "-"
 		if f.Value.Defined() {

@@ -81,36 +81,6 @@ func WriteJSON[T any](w io.Writer, format string, document any, parts []T) error
 	return nil
 }
 
-// Percent formats a fraction as a percentage with one decimal, "-" if undefined.
-func Percent(f crosstalk.Value) string {
-	if !f.Defined() {
-		return "-"
-	}
-	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
-}
-
-// Value formats a figure for tables: as a percentage, or a number in its unit.
-func Value(f crosstalk.Value, unit string) string {
-	if unit == "" || !f.Defined() {
-		return Percent(f)
-	}
-	return strconv.FormatFloat(float64(f), 'f', 2, 64)
-}
-
-// Difference formats a signed difference in its unit, for fractions in percentage points; "-" if undefined.
-func Difference(f crosstalk.Value, unit string) string {
-	s := Value(f, unit)
-	switch {
-	case !f.Defined():
-		return "-"
-	case strings.Trim(s, "-0.") == "":
-		return strings.TrimPrefix(s, "-")
-	case f > 0:
-		return "+" + s
-	}
-	return s
-}
-
 // PValue formats a p-value with three decimals, "-" if undefined.
 func PValue(p crosstalk.Value) string {
 	switch {
@@ -120,21 +90,6 @@ func PValue(p crosstalk.Value) string {
 		return "<0.001"
 	}
 	return decimals(p)
-}
-
-// Interval formats an interval as "LOW to HIGH" in the figure's unit, "-" if there is none.
-func Interval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Value) }
-
-// DifferenceInterval formats the interval of a difference, such as "-0.9 to +0.1".
-func DifferenceInterval(i *crosstalk.Interval, unit string) string {
-	return interval(i, unit, Difference)
-}
-
-func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, string) string) string {
-	if i == nil {
-		return "-"
-	}
-	return text(crosstalk.Value(i.Low), unit) + " to " + text(crosstalk.Value(i.High), unit)
 }
 
 // Level formats the level of the intervals of figures: "95 %".

@@ -178,12 +178,11 @@ func TestTextFormatsContainNames(t *testing.T) {
 
 func TestUndefinedIsADash(t *testing.T) {
 	for got, want := range map[string]string{
-		Percent(crosstalk.Undefined): "-", Percent(0): "0.0", Percent(1): "100.0", Percent(0.70185): "70.2",
 		pValue(nil): "-", pValue(&crosstalk.Test{P: crosstalk.Undefined}): "-", pValue(&crosstalk.Test{P: 0.0009}): "<0.001",
 		pValue(&crosstalk.Test{P: 0.04}): "0.040",
 		EffectSize(nil):                  "-", EffectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-",
 		EffectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
-		Interval(nil, ""): "-", Number(crosstalk.Undefined): "",
+		Number(crosstalk.Undefined):                   "",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -238,20 +237,6 @@ func TestWriteErrors(t *testing.T) {
 	want := `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex`
 	if err := Write(full{}, "yaml", nil); err == nil || err.Error() != want {
 		t.Error(err)
-	}
-}
-
-func TestDifference(t *testing.T) {
-	for _, c := range []struct {
-		f          crosstalk.Value
-		unit, want string
-	}{
-		{0.0364, "", "+3.6"}, {-0.0364, "", "-3.6"}, {0.0001, "", "0.0"}, {-0.0001, "", "0.0"}, {crosstalk.Undefined, "", "-"},
-		{0.25, "bits", "+0.25"}, {-1.5, "bits", "-1.50"}, {-0.001, "bits", "0.00"}, {crosstalk.Undefined, "bits", "-"},
-	} {
-		if got := Difference(c.f, c.unit); got != c.want {
-			t.Errorf("%v %s: %s, want %s", c.f, c.unit, got, c.want)
-		}
 	}
 }
 

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 )
 
@@ -95,21 +93,6 @@ func Warnings(rows []string, of [][]string) (list []string) {
 		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(named, ", "), text))
 	}
 	return list
-}
-
-// Columns lists all columns, conditions first, then the others by name.
-func Columns(rows []map[string]string) (columns []string) {
-	others := map[string]string{}
-	for _, row := range rows {
-		maps.Copy(others, row)
-	}
-	for _, c := range instrument.Apart() {
-		if _, has := others[c]; has {
-			columns = append(columns, c)
-			delete(others, c)
-		}
-	}
-	return append(columns, slices.Sorted(maps.Keys(others))...)
 }
 
 // LaTeX escapes a text for LaTeX.

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 )
 
@@ -94,7 +95,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		t.Heading = append(t.Heading, crosstalk.Words(first.Measure))
 	}
 	var varying []string
-	for _, c := range ByColumns(estimates) {
+	for _, c := range instrument.ByColumns(estimates) {
 		if some(func(e crosstalk.Estimate) bool { return e.By[c] != first.By[c] }) {
 			varying, columns = append(varying, c), append(columns, byColumn(c))
 		} else if v := first.By[c]; v != crosstalk.All {
@@ -111,11 +112,11 @@ func newTable(estimates []crosstalk.Estimate) Table {
 	}
 	columns = append(columns, column{cmp.Or(unit, "value"), func(e crosstalk.Estimate) string {
 		if unit == "" && e.Value.Defined() {
-			return Value(e.Value, e.Unit) + " " + cmp.Or(e.Unit, "%")
+			return numbers.Value(e.Value, e.Unit) + " " + cmp.Or(e.Unit, "%")
 		}
-		return Value(e.Value, e.Unit)
+		return numbers.Value(e.Value, e.Unit)
 	}},
-		column{"95 % interval", func(e crosstalk.Estimate) string { return Interval(e.Interval, e.Unit) }},
+		column{"95 % interval", func(e crosstalk.Estimate) string { return numbers.Interval(e.Interval, e.Unit) }},
 		column{"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
 		column{"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }})
 	for _, c := range countColumns(estimates) {
@@ -128,7 +129,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return EffectSize(e.Effect) }})
 	}
 	if some(ofPeople) {
-		columns = append(columns, peopleColumns("kappa", "cannot tell %", decimals, Percent)...)
+		columns = append(columns, peopleColumns("kappa", "cannot tell %", decimals, numbers.Percent)...)
 	}
 	t.Header, t.Rows = rowsOf(estimates, columns)
 	t.Notes = notes(estimates, varying, measures)
@@ -141,7 +142,7 @@ func records(estimates []crosstalk.Estimate) [][]string {
 	add := func(title string, cell func(crosstalk.Estimate) string) {
 		columns = append(columns, column{title, cell})
 	}
-	for _, c := range ByColumns(estimates) {
+	for _, c := range instrument.ByColumns(estimates) {
 		columns = append(columns, byColumn(c))
 	}
 	add("value", func(e crosstalk.Estimate) string { return Number(e.Value) })
@@ -181,9 +182,6 @@ func records(estimates []crosstalk.Estimate) [][]string {
 }
 
 func ofPeople(e crosstalk.Estimate) bool { return e.People != nil }
-
-// ByColumns returns the columns of By in the order of Columns.
-func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }
 
 func byOf(estimates []crosstalk.Estimate) []map[string]string {
 	return ordered.Map(estimates, func(e crosstalk.Estimate) map[string]string { return e.By })
@@ -228,7 +226,7 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	}
 	for _, e := range estimates {
 		if e.Test != nil {
-			s := fmt.Sprintf("p: %s-test against %s", e.Test.Method, Percent(crosstalk.Value(e.Test.Null)))
+			s := fmt.Sprintf("p: %s-test against %s", e.Test.Method, numbers.Percent(crosstalk.Value(e.Test.Null)))
 			if e.Effect != nil {
 				s += "; effect: " + e.Effect.Name
 			}
@@ -267,28 +265,22 @@ func Plain(e crosstalk.Estimate) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d %s: %s %%", Faulty(e), e.Observations, instrument.Of(e.Measure).Faults.Sentence,
-		Percent(e.Value))
+		numbers.Percent(e.Value))
 	if e.Interval != nil {
-		text += " (" + Interval(e.Interval, "") + ")"
+		text += " (" + numbers.Interval(e.Interval, "") + ")"
 	}
 	return text
 }
 
 // PlainTotals returns a sentence for each total of any fault, with what distinguishes it from the others.
 func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
-	totals := Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
+	totals := instrument.Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {
 		if line := Plain(e); line != "" {
 			lines = append(lines, strings.TrimPrefix(Line(Apart(e.By, byOf(totals)))+": ", ": ")+line)
 		}
 	}
 	return lines
-}
-
-// Totals returns the figures over all groups.
-func Totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	columns := GroupColumns(estimates)
-	return slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !IsTotal(e, columns) })
 }
 
 // Apart returns the values of columns that distinguish a figure from others, in the order of the columns.
@@ -310,21 +302,9 @@ func Said(column, value string) string {
 	return value
 }
 
-// GroupColumns returns the columns by which figures are grouped: those with the value "all" somewhere.
-func GroupColumns(estimates []crosstalk.Estimate) []string {
-	return slices.DeleteFunc(ByColumns(estimates), func(c string) bool {
-		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] == crosstalk.All })
-	})
-}
-
-// IsTotal reports whether a figure is over all values of these columns.
-func IsTotal(e crosstalk.Estimate, columns []string) bool {
-	return !slices.ContainsFunc(columns, func(c string) bool { return cmp.Or(e.By[c], crosstalk.All) != crosstalk.All })
-}
-
 // WorstFirst sorts figures of groups in the order of Whom, column by column, after those over all.
 func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
-	columns := GroupColumns(estimates)
+	columns := instrument.GroupColumns(estimates)
 	type grouped struct {
 		crosstalk.Estimate
 		groups []string // by none of the columns, by the first, by the first two, ...
@@ -383,14 +363,14 @@ const mostWhom = 6 // the most groups in Whom
 func Whom(estimates []crosstalk.Estimate) (groups []string) {
 	none := func(e crosstalk.Estimate) bool { return !isFault(e) || Faulty(e) <= 0 }
 	all := slices.DeleteFunc(slices.Clone(estimates), none)
-	grouped := GroupColumns(all)
-	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // columns that distinguish figures
+	grouped := instrument.GroupColumns(all)
+	apart := slices.DeleteFunc(instrument.ByColumns(all), func(c string) bool { // columns that distinguish figures
 		return slices.Contains(grouped, c) ||
 			!slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] != all[0].By[c] })
 	})
 	of := func(e crosstalk.Estimate, c string) bool { // grouped only by this column
 		others := slices.DeleteFunc(slices.Clone(grouped), func(other string) bool { return other == c })
-		return !IsTotal(e, []string{c}) && IsTotal(e, others)
+		return !instrument.IsTotal(e, []string{c}) && instrument.IsTotal(e, others)
 	}
 	first := slices.IndexFunc(grouped, func(c string) bool {
 		return slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return of(e, c) })
@@ -408,7 +388,7 @@ func Whom(estimates []crosstalk.Estimate) (groups []string) {
 	for _, e := range all[:min(len(all), mostWhom)] {
 		name := ordered.Map(append(slices.Clone(apart), grouped[first]), func(c string) string { return Said(c, e.By[c]) })
 		groups = append(groups, fmt.Sprintf("%s: %d of %d (%s %%)", strings.Join(name, " "), Faulty(e), e.Observations,
-			Percent(e.Value)))
+			numbers.Percent(e.Value)))
 	}
 	return groups
 }

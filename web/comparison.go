@@ -16,6 +16,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/rescue"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
@@ -239,16 +240,16 @@ func tableOf(result results.Comparison, shown []compare.Comparison) figureTable 
 }
 
 func rowOfFigure(c compare.Comparison, of string) figureRow {
-	r := figureRow{Meaning: page.MeaningOf(c.Measure), Of: of, Before: report.Value(c.ReferenceValue, c.Unit),
-		After: report.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown",
-		Interval: report.DifferenceInterval(c.Interval, c.Unit), P: report.PValue(c.Adjusted), N: count(c.N)}
+	r := figureRow{Meaning: page.MeaningOf(c.Measure), Of: of, Before: numbers.Value(c.ReferenceValue, c.Unit),
+		After: numbers.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown",
+		Interval: numbers.DifferenceInterval(c.Interval, c.Unit), P: report.PValue(c.Adjusted), N: count(c.N)}
 	if !c.Difference.Defined() {
 		r.Difference, r.Verdict = "-", "nothing to compare"
 	}
 	if !c.Shown {
 		return r
 	}
-	r.Difference = report.Difference(c.Difference, c.Unit)
+	r.Difference = numbers.Difference(c.Difference, c.Unit)
 	up := c.Difference > 0
 	switch {
 	case c.Better == "":

@@ -24,6 +24,7 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/run/watch"
 )
@@ -167,11 +168,12 @@ func (s *Server) histories(rows []listRow) (list []listRow) {
 		for i, n := range nights {
 			paths[i] = n.path
 		}
-		h, err := gate.Histories(paths)
+		found, err := gate.Histories(paths)
 		if err != nil { // they differ by more than their date
 			list = append(list, nights...)
 			continue
 		}
+		h := results.History{History: found}
 		all := nights[0]
 		all.Nights, all.Chart, all.Since = nights, h.Plots()[0], h.Last()
 		list = append(list, all)

@@ -15,6 +15,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/stats"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/study"
 
@@ -46,7 +47,7 @@ func acceptCommand(runs []runCommand) *cobra.Command {
 		{Name: "level", To: &a.Level, Help: "confidence: either error has a probability of at most 1 - level"},
 		{Name: "seed", To: &a.Seed, Help: "seed of the order"},
 		{Name: "out", To: &a.out, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
-		formatFlag(&a.format, accept.Formats),
+		formatFlag(&a.format, results.AcceptanceFormats),
 	})
 	addQuiet(c, "print only the result and errors")
 	return c
@@ -184,7 +185,7 @@ func (a *acceptFlags) measure(c *cobra.Command, s *study.Study, m *study.Measure
 	if err != nil {
 		return err
 	}
-	if err := result.Write(c.OutOrStdout(), a.format); err != nil {
+	if err := results.WriteAcceptance(c.OutOrStdout(), a.format, result); err != nil {
 		return err
 	}
 	fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)

@@ -212,7 +212,7 @@ type gateFlags struct {
 	gate.Rules
 	margin, unchecked string
 	nightly           bool
-	reports           gate.Reports
+	reports           results.Reports
 }
 
 func gateCommand() *cobra.Command {
@@ -269,7 +269,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := gate.Write(c.OutOrStdout(), g.format, verdict); err != nil {
+	if err := results.WriteVerdict(c.OutOrStdout(), g.format, verdict); err != nil {
 		return err
 	}
 	g.reports.Annotations = os.Getenv("GITHUB_ACTIONS") == "true"

@@ -17,6 +17,7 @@ import (
 	"crosstalk/report/export"
 	"crosstalk/report/overview"
 	"crosstalk/report/page"
+	"crosstalk/report/results"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 	"crosstalk/web"
@@ -92,13 +93,14 @@ func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
 	if r.by != nil {
 		return usagef("--by is of one run; a history has the totals of each")
 	}
-	h, err := gate.Histories(paths)
+	found, err := gate.Histories(paths)
 	if err != nil {
 		return err
 	}
-	if err := h.FindChange(); err != nil {
+	if err := found.FindChange(); err != nil {
 		return err
 	}
+	h := results.History{History: found}
 	write := func(w io.Writer) error { return page.WriteHistory(w, h.Title(), h.Tables(), h.Plots()) }
 	if r.files.HTML == "-" {
 		return write(c.OutOrStdout())

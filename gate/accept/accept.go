@@ -198,8 +198,8 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []score, units []
 	case a.Target == Suite:
 		of.Test.Population = of.Items
 	case of.Test.Together > 1 && len(units) < least:
-		err = fmt.Errorf("the %d items are in %d clusters; a verdict about all such prompts with a margin of %s "+
-			"needs %d or more: use --target suite", of.Items, len(units), percent(of.Test.Margin), least)
+		err = fmt.Errorf("the %d items are in %d clusters; a verdict about all such prompts with a margin of %g %% "+
+			"needs %d or more: use --target suite", of.Items, len(units), math.Round(1e4*of.Test.Margin)/100, least)
 	}
 	return of, old, units, err
 }

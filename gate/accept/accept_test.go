@@ -103,7 +103,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
 		var text strings.Builder
-		if err := got.Write(&text, "table"); err != nil || !strings.HasPrefix(text.String(), c.want+": the ") {
+		if err := Write(&text, "table", got); err != nil || !strings.HasPrefix(text.String(), c.want+": the ") {
 			t.Errorf("%s: %v\n%s", name, err, &text)
 		}
 		// Any other setting would be another chance.

@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
@@ -231,9 +232,9 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 		if !ok {
 			e.Value = crosstalk.Undefined
 		}
-		cells = append(cells, report.Percent(e.Value))
+		cells = append(cells, numbers.Percent(e.Value))
 		if i < intervals {
-			cells = append(cells, report.Interval(e.Interval, ""))
+			cells = append(cells, numbers.Interval(e.Interval, ""))
 		}
 	}
 	unjudged, of := a.unjudged(r)

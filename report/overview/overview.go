@@ -103,10 +103,10 @@ func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []
 	varies := func(c, from string) bool {
 		return slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != from })
 	}
-	groups = slices.DeleteFunc(report.GroupColumns(estimates), func(c string) bool { // columns that the data lack
+	groups = slices.DeleteFunc(instrument.GroupColumns(estimates), func(c string) bool { // columns that the data lack
 		return !varies(c, crosstalk.All)
 	})
-	for _, c := range report.ByColumns(estimates) {
+	for _, c := range instrument.ByColumns(estimates) {
 		switch {
 		case slices.Contains(groups, c):
 			if value := onlyValue(rows, c); value != "" && a.covers(c, rows, groups) {

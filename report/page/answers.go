@@ -10,7 +10,6 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/labels"
-	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -96,7 +95,7 @@ func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	for _, c := range by {
 		columns[c] = crosstalk.All
 	}
-	for _, c := range report.Columns([]map[string]string{columns}) {
+	for _, c := range instrument.Columns([]map[string]string{columns}) {
 		switch {
 		case within[c]:
 		case !all[c] && one[c]:

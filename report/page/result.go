@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -54,10 +55,10 @@ const (
 func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
 	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
-	groups := report.GroupColumns(estimates)
+	groups := instrument.GroupColumns(estimates)
 	list := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { // except overall ones
 		m := instrument.Measure(e.Measure)
-		return m.ByClass || m.OfTokens || instrument.IsFault(e.Measure) || !report.IsTotal(e, groups)
+		return m.ByClass || m.OfTokens || instrument.IsFault(e.Measure) || !instrument.IsTotal(e, groups)
 	})
 	r.Level = report.Level(list)
 	keys := ordered.Distinct(list, func(e crosstalk.Estimate) string { return e.Measure })
@@ -92,7 +93,7 @@ func (r Result) Cards() bool { return len(r.Parts) <= mostCards }
 // name names the parts by the columns in which they differ.
 func (r Result) name() {
 	conditions := ordered.Map(r.Parts, func(p Part) map[string]string { return p.by })
-	for _, column := range report.Columns(conditions) {
+	for _, column := range instrument.Columns(conditions) {
 		if !slices.ContainsFunc(conditions, func(by map[string]string) bool { return by[column] != conditions[0][column] }) {
 			continue
 		}
@@ -131,12 +132,12 @@ func MeaningOf(measure string) Meaning {
 func headline(e crosstalk.Estimate) *Headline {
 	const mostUnjudged = 0.1 // above this share of unjudged answers, a figure is in doubt
 	kind := instrument.Of(e.Measure)
-	h := &Headline{Meaning: MeaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
+	h := &Headline{Meaning: MeaningOf(e.Measure), Value: numbers.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {
 		h.Unit = ""
 	}
 	if i := e.Interval; i != nil {
-		h.Interval = report.Interval(i, e.Unit)
+		h.Interval = numbers.Interval(i, e.Unit)
 	}
 	counts := []string{fmt.Sprintf("%d %s", e.N, plural(e.N, "item", "items"))}
 	if e.Observations > e.N {

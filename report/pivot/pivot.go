@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/report/plot"
@@ -61,7 +62,7 @@ func (o Options) Check() error {
 // that share a cell.
 func Tables(estimates []crosstalk.Estimate, o Options) (tables []report.Table, err error) {
 	if o.Text == nil {
-		o.Text = func(e crosstalk.Estimate) string { return report.Value(e.Value, e.Unit) }
+		o.Text = func(e crosstalk.Estimate) string { return numbers.Value(e.Value, e.Unit) }
 	}
 	for _, l := range layouts(estimates, o) {
 		t, err := l.table()
@@ -112,7 +113,7 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 		o.Columns = append([]string{Measure}, o.Columns...)
 	}
 	var apart []string // columns that separate tables, or that all figures share
-	for _, column := range append([]string{Measure}, report.ByColumns(estimates)...) {
+	for _, column := range append([]string{Measure}, instrument.ByColumns(estimates)...) {
 		if !slices.Contains(o.Rows, column) && !slices.Contains(o.Columns, column) {
 			apart = append(apart, column)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
@@ -26,7 +27,7 @@ var sides = map[string]struct {
 	title string
 	text  func(crosstalk.Estimate) string
 }{
-	"interval": {"interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
+	"interval": {"interval", func(e crosstalk.Estimate) string { return numbers.Interval(e.Interval, e.Unit) }},
 	"n":        {"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
 	"clusters": {"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }},
 	"p":        {"p", pValue},
@@ -67,7 +68,7 @@ func (l *layout) change(row, column []string, e crosstalk.Estimate) (string, err
 	if err != nil || of == nil || slices.Equal(first, row) {
 		return "", err
 	}
-	return "(" + report.Difference(e.Value-of.Value, e.Unit) + ")", nil
+	return "(" + numbers.Difference(e.Value-of.Value, e.Unit) + ")", nil
 }
 
 func (l *layout) table() (t report.Table, err error) {
@@ -410,7 +411,7 @@ func (l *layout) certainty() (notes []string) {
 	}
 	for _, unit := range units {
 		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", report.Level(l.figures),
-			report.Value(crosstalk.Value(reach[unit]), unit), cmp.Or(unit, "points"))
+			numbers.Value(crosstalk.Value(reach[unit]), unit), cmp.Or(unit, "points"))
 	}
 	return append(notes, note)
 }

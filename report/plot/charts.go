@@ -243,10 +243,10 @@ func (c *Collector) groupColumns(measure string) []string {
 
 // numeric returns the condition columns of a measure with several values that are all numbers.
 func (c *Collector) numeric(measure string) []string {
-	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return numbers(values) })
+	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return allNumbers(values) })
 }
 
-func numbers(values []string) bool {
+func allNumbers(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool {
 		x, err := strconv.ParseFloat(v, 64)
 		return err != nil || math.IsNaN(x) || math.IsInf(x, 0)
@@ -295,9 +295,9 @@ func (g Grid) Draw() (plots []Plot) {
 	}
 	over := func(g Grid) Plot { return overNumbers(g.Rows, g.Series, g.Axis, compared).Draw() }
 	switch {
-	case len(labels) > 1 && numbers(labels):
+	case len(labels) > 1 && allNumbers(labels):
 		add(over(g), "", intervals)
-	case len(g.Series) > 1 && numbers(g.Series):
+	case len(g.Series) > 1 && allNumbers(g.Series):
 		add(over(g.turned()), "", intervals)
 	case q.measure != "" && (len(all) > mostDots || len(g.Series) > mostSeries):
 		add(heat(g.Series, g.Rows), "", "The tables have the intervals.")

@@ -13,7 +13,6 @@ import (
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
-	"crosstalk/report"
 )
 
 // Collector collects the data of a run's plots: its estimates at once, its observations one by one.
@@ -27,7 +26,7 @@ type Collector struct {
 
 // NewCollector returns a collector for plots of these estimates.
 func NewCollector(estimates []crosstalk.Estimate) *Collector {
-	return &Collector{estimates: estimates, columns: report.ByColumns(estimates), sides: map[string][]*sideRow{},
+	return &Collector{estimates: estimates, columns: instrument.ByColumns(estimates), sides: map[string][]*sideRow{},
 		strips: map[string][]strip{}}
 }
 
@@ -40,7 +39,7 @@ func (c *Collector) Add(o crosstalk.Observation) {
 
 // PlotsOf returns the plots of these estimates, in place of those in NewCollector.
 func (c *Collector) PlotsOf(estimates []crosstalk.Estimate) []Plot {
-	c.estimates, c.columns = estimates, report.ByColumns(estimates)
+	c.estimates, c.columns = estimates, instrument.ByColumns(estimates)
 	return c.Plots()
 }
 

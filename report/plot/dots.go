@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
@@ -28,7 +29,7 @@ func (q quantity) name() string {
 func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
 
 // bare formats a value for people, without its unit.
-func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit) }
+func (q quantity) bare(f crosstalk.Value) string { return numbers.Value(f, q.unit) }
 
 func (q quantity) amount(f crosstalk.Value) string {
 	if !f.Defined() {
@@ -38,7 +39,7 @@ func (q quantity) amount(f crosstalk.Value) string {
 }
 
 // percent formats a share for people, without the sign.
-func percent(share float64) string { return report.Percent(crosstalk.Value(share)) }
+func percent(share float64) string { return numbers.Percent(crosstalk.Value(share)) }
 
 // number formats a value for programs: a decimal fraction, or "-".
 func number(f crosstalk.Value) string { return cmp.Or(report.Number(f), "-") }
@@ -218,18 +219,18 @@ const (
 func (d DotPlot) Draw() Plot {
 	const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
 	f := Plot{Width: width}
-	labels, numbers := labelWidth(d.Rows...), 0.0
+	labels, beside := labelWidth(d.Rows...), 0.0
 	var values []float64
 	all, q := figuresOf(d.Rows)
 	for _, e := range all {
 		values = append(values, reach(e)...)
-		numbers = max(numbers, textWidth(dotNumber(quantityOf(e), e), size, false))
+		beside = max(beside, textWidth(dotNumber(quantityOf(e), e), size, false))
 	}
 	if d.Meaning != "" {
 		values = append(values, d.Value)
 	}
 	y := f.legend(d.Series, d.Meaning, 0, dot)
-	x := q.axis(values, labels+gap+4, width-numbers-gap-4)
+	x := q.axis(values, labels+gap+4, width-beside-gap-4)
 	top := y
 	names := shorter(d.Rows)
 	for at, r := range d.Rows {

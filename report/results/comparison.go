@@ -11,6 +11,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/instrument"
+	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
@@ -44,19 +46,19 @@ func (r Comparison) table() report.Table {
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
-		difference := report.Difference(c.Difference, c.Unit)
+		difference := numbers.Difference(c.Difference, c.Unit)
 		if c.Difference.Defined() && !c.Shown {
 			difference = "~"
 		}
 		for reason, n := range c.LeftOut {
 			leftOut[reason] += n
 		}
-		value := report.Value(c.Value, c.Unit)
+		value := numbers.Value(c.Value, c.Unit)
 		if unit == "" {
 			value += " " + cmp.Or(c.Unit, "%")
 		}
-		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference,
-			report.DifferenceInterval(c.Interval, c.Unit), report.PValue(c.Adjusted), strconv.Itoa(c.N),
+		t.Rows[i] = append(t.Rows[i], numbers.Value(c.ReferenceValue, c.Unit), value, difference,
+			numbers.DifferenceInterval(c.Interval, c.Unit), report.PValue(c.Adjusted), strconv.Itoa(c.N),
 			strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
 	}
 	t.Notes = r.legend()
@@ -80,7 +82,7 @@ func detectable(c compare.Comparison) string {
 	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
 	}
-	return report.Value(c.Detectable, c.Unit)
+	return numbers.Value(c.Detectable, c.Unit)
 }
 
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test",
@@ -172,7 +174,7 @@ func (r Comparison) records() [][]string {
 	for _, c := range r.Comparisons {
 		by, of = append(by, c.By), append(of, c.Condition)
 	}
-	groups, conditions := report.Columns(by), report.Columns(of)
+	groups, conditions := instrument.Columns(by), instrument.Columns(of)
 	header := slices.Concat([]string{"measure"}, groups, conditions)
 	for _, column := range conditions {
 		header = append(header, "reference_"+column)
@@ -234,7 +236,7 @@ func layout(subjects []compare.Subject) (t report.Table) {
 		conditions, groups = append(conditions, s.Condition), append(groups, s.By)
 	}
 	own := map[string]string{} // values that the conditions share but the references do not
-	for _, name := range report.Columns(conditions) {
+	for _, name := range instrument.Columns(conditions) {
 		text := func(s compare.Subject) string { return cmp.Or(s.Condition[name], "-") }
 		reference := func(s compare.Subject) string { return cmp.Or(s.Reference[name], "-") }
 		constant := name + " " + text(first)
@@ -256,7 +258,7 @@ func layout(subjects []compare.Subject) (t report.Table) {
 	case against(first) != "":
 		t.Heading = append(t.Heading, strings.TrimSpace(mine+" against "+against(first)))
 	}
-	for _, name := range report.Columns(groups) {
+	for _, name := range instrument.Columns(groups) {
 		text := func(s compare.Subject) string { return cmp.Or(s.By[name], crosstalk.All) }
 		constant := name + " " + text(first)
 		if text(first) == crosstalk.All {
@@ -329,7 +331,7 @@ func (r Comparison) WriteTable(w io.Writer, format string, o pivot.Options) erro
 		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
 			return "~"
 		}
-		return report.Difference(e.Value, e.Unit)
+		return numbers.Difference(e.Value, e.Unit)
 	}
 	o.Notes = append([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
 		"p is %s", 100*(1-r.Level), r.Adjusted())}, r.NotCompared()...)

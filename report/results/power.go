@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/internal/numbers"
 	"crosstalk/report"
 )
 
@@ -41,7 +42,7 @@ func (p power) answers() (lines []string) {
 		case plan.Given == compare.GivenMargin:
 			lines = append(lines, "To pass a gate with a margin of "+d+" if nothing has changed, ask "+items+".")
 		case plan.Given == "items":
-			lines = append(lines, "With "+items+", a difference of "+report.Percent(plan.Difference)+" points or more shows.")
+			lines = append(lines, "With "+items+", a difference of "+numbers.Percent(plan.Difference)+" points or more shows.")
 		default:
 			lines = append(lines, "To detect a difference of "+d+", ask "+items+".")
 		}
@@ -81,7 +82,7 @@ func (p power) table() report.Table {
 		if i%(len(p.Differences)+len(p.Margins)+len(p.Items)) == 0 {
 			t.Rows = append(t.Rows, append(slices.Clone(words[plan.Study]), strconv.Itoa(plan.Samples)))
 		}
-		cells := []string{report.Percent(plan.Difference)}
+		cells := []string{numbers.Percent(plan.Difference)}
 		if plan.Given != "items" {
 			cells[0] = number(plan.Items)
 		}

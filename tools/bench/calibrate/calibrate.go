@@ -15,6 +15,7 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/numbers"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/stats"
 	"crosstalk/measure/wordlist"
@@ -251,12 +252,12 @@ func write(w io.Writer, results []Result) error {
 		interval := "-"
 		if e.Interval != nil {
 			low, high := crosstalk.Value(e.Interval.Low), crosstalk.Value(e.Interval.High)
-			interval = report.Percent(low) + " to " + report.Percent(high)
+			interval = numbers.Percent(low) + " to " + numbers.Percent(high)
 		}
 		rows = append(rows, []string{r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
-			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Value(r.Mean)), strconv.Itoa(r.Seeds), report.Percent(crosstalk.Value(r.Coverage)),
-			report.Percent(crosstalk.Value(r.Width))})
+			numbers.Percent(crosstalk.Value(r.Truth)), numbers.Percent(e.Value), interval,
+			numbers.Percent(crosstalk.Value(r.Mean)), strconv.Itoa(r.Seeds), numbers.Percent(crosstalk.Value(r.Coverage)),
+			numbers.Percent(crosstalk.Value(r.Width))})
 	}
 	return report.WriteRows(w, rows, 3)
 }

@@ -1,0 +1,8 @@
+package accept_test
+
+import (
+	"crosstalk/gate/accept"
+	"crosstalk/report/results"
+)
+
+func init() { accept.Write = results.WriteAcceptance }
