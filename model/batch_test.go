@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -270,102 +269,6 @@ func TestBatchers(t *testing.T) {
 		if _, got := m.(crosstalk.Batcher); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// What providers say of a batch that has ended, in their own words: how many requests
-// they did not answer.
-func TestBatchCounts(t *testing.T) {
-	type state = crosstalk.BatchState
-	for _, c := range []struct {
-		name, says string
-		want       state
-	}{
-		{"openai:m", `{"id":"b","status":"finalizing","request_counts":{"total":9,"completed":9,"failed":0}}`, state{Done: 9}},
-		{"openai:m", `{"id":"b","status":"completed","request_counts":{"total":9,"completed":7,"failed":2}}`, state{Ended: true, Done: 9, Failed: 2}},
-		{"openai:m", `{"id":"b","status":"completed","request_counts":null}`, state{Ended: true}},
-		{"openai:m", `{"id":"b","status":"completed"}`, state{Ended: true}},
-		{"openai:m", `{"id":"b","status":"expired","request_counts":{"total":10,"completed":1,"failed":0}}`, state{Ended: true, Done: 1, Failed: 9}},
-		{"openai:m", `{"id":"b","status":"cancelled","request_counts":{"total":8,"completed":4,"failed":1}}`, state{Ended: true, Done: 5, Failed: 4}},
-		{"openai:m", `{"id":"b","status":"failed","request_counts":{"total":8,"completed":4,"failed":1}}`, state{Ended: true, Done: 5, Failed: 4}},
-		{"openai:m", `{"id":"b","status":"failed"}`, state{Ended: true, Problem: "the server does not say why"}},
-		{"anthropic:m", `{"id":"b","processing_status":"ended","request_counts":{"processing":0,"succeeded":5,"errored":1,"canceled":2,"expired":4}}`,
-			state{Ended: true, Done: 12, Failed: 7}},
-		{"anthropic:m", `{"id":"b","processing_status":"canceling","request_counts":{"processing":3,"canceled":1}}`, state{Done: 1, Failed: 1}},
-		{"gemini:m", `{"name":"batches/b","done":true,"metadata":{"state":"BATCH_STATE_SUCCEEDED",
-			"batchStats":{"requestCount":"9","successfulRequestCount":"7","failedRequestCount":"2"}}}`, state{Ended: true, Done: 9, Failed: 2}},
-		{"gemini:m", `{"name":"batches/b","metadata":{"state":"JOB_STATE_SUCCEEDED"}}`, state{Ended: true}},
-		{"gemini:m", `{"name":"batches/b","done":true,"metadata":{"state":"BATCH_STATE_CANCELLED",
-			"batchStats":{"requestCount":"9","successfulRequestCount":"7"}}}`, state{Ended: true, Done: 7, Failed: 2}},
-		{"gemini:m", `{"name":"batches/b","done":true,"metadata":{"state":"BATCH_STATE_FAILED",
-			"batchStats":{"requestCount":"9","successfulRequestCount":"7"}}}`, state{Ended: true, Done: 7, Failed: 2}},
-		{"gemini:m", `{"name":"batches/b","done":true,"metadata":{"state":"BATCH_STATE_FAILED"},"error":{"message":"no quota"}}`,
-			state{Ended: true, Problem: `"no quota"`}},
-		{"gemini:m", `{"name":"batches/b","metadata":{"state":"BATCH_STATE_RUNNING","batchStats":{"requestCount":"9","successfulRequestCount":"7"}}}`,
-			state{Done: 7}},
-		{"gemini:m", `{"name":"batches/b","done":true,"metadata":{"sta`, state{Ended: true}}, // with results that are cut
-		{"gemini:m", `{}`, state{Ended: true}},
-	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, c.says) }))
-		got, err := batchModel(t, &testserver.Server{URL: s.URL}, c.name).Poll(t.Context(), "batches/b")
-		s.Close()
-		if c.want.Problem == "the server does not say why" {
-			got.Problem = strings.Trim(got.Problem, `"`)
-		}
-		if err != nil || got != c.want {
-			t.Errorf("%s %s:\n got %+v, %v\nwant %+v", c.name, c.says, got, err, c.want)
-		}
-	}
-}
-
-// An answer that cannot be read is not one that the provider failed to give.
-func TestUnreadableAnswers(t *testing.T) {
-	for _, c := range []struct {
-		name, line string
-		failed     bool
-	}{
-		{"openai:m", `{"custom_id":"KEY","response":{"status_code":200,"body":{}}}`, false},
-		{"openai:m", `{"custom_id":"KEY","response":{"status_code":200}}`, false},
-		{"openai:m", `{"custom_id":"KEY","response":null,"error":null}`, false},
-		{"openai:m", `{"custom_id":"KEY","response":{"status_code":500,"body":{"error":{"message":"x"}}}}`, true},
-		{"openai:m", `{"custom_id":"KEY","response":{"status_code":200,"body":{"error":{"message":"x","type":"server_error"}}}}`, true},
-		{"openai:m", `{"custom_id":"KEY","response":null,"error":{"code":"batch_expired"}}`, true},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"succeeded","message":{}}}`, false},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"succeeded"}}`, false},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"paused"}}`, false},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"errored","error":{"type":"error","error":{"type":"overloaded_error"}}}}`, true},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"expired"}}`, true},
-		{"anthropic:m", `{"custom_id":"KEY","result":{"type":"canceled"}}`, true},
-		{"gemini:m", `{"metadata":{"key":"KEY"},"response":{}}`, false},
-		{"gemini:m", `{"metadata":{"key":"KEY"}}`, false},
-		{"gemini:m", `{"metadata":{"key":"KEY"},"error":{"code":4,"message":"x"}}`, true},
-	} {
-		var key string
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			line := strings.ReplaceAll(c.line, "KEY", key)
-			switch {
-			case strings.HasPrefix(c.name, "gemini"):
-				fmt.Fprintf(w, `{"name":"batches/b","done":true,"response":{"inlinedResponses":{"inlinedResponses":[%s]}}}`, line)
-			case strings.HasSuffix(r.URL.Path, "/content"), strings.HasSuffix(r.URL.Path, "/results"):
-				fmt.Fprintln(w, line)
-			default:
-				fmt.Fprint(w, `{"id":"b","status":"completed","output_file_id":"f","processing_status":"ended","results_url":"x"}`)
-			}
-		}))
-		m := batchModel(t, &testserver.Server{URL: s.URL}, c.name)
-		asks, requests := batchAsks(m, 0, 1)
-		key = asks[0].Key.String()
-		n := 0
-		for r, err := range m.Results(t.Context(), "batches/b", requests) {
-			n++
-			if err != nil || r.Err == nil || (r.Key == asks[0].Key) != c.failed {
-				t.Errorf("%s %s: %+v, %v", c.name, c.line, r, err)
-			}
-		}
-		if n != 1 {
-			t.Errorf("%s %s: %d results", c.name, c.line, n)
-		}
-		s.Close()
 	}
 }
 

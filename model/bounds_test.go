@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,53 +22,6 @@ func one(change func(*Family)) []Family {
 	f := Family{Name: "mine", Providers: []string{"compatible"}, Models: []string{"m"}}
 	change(&f)
 	return []Family{f}
-}
-
-// What a model takes of temperature and top_p, on both sides of each bound.
-func TestAdaptSampling(t *testing.T) {
-	for _, c := range []struct {
-		takes             string
-		temperature, topP float64 // below 0: none
-		want              string
-	}{
-		{"any", 0, 0.5, ""}, {"default", -1, -1, ""},
-		{"default", -1, 0.5, "top_p 0.5 is not sent: m takes only its default"},
-		{"ignored", 1, 0.5, "top_p 0.5 is not sent: m ignores it"},
-		{"alone", -1, 0.5, ""}, {"alone", 0, 0.5, "top_p 0.5 is not sent: m does not take it together with a temperature"},
-		{"sampling", -1, 0.5, ""}, {"sampling", 0.1, 0.5, ""}, {"sampling", 0, 1, ""},
-		{"sampling", 0, 0.5, "top_p 0.5 is not sent: m does not take it with temperature 0, where it has no effect"},
-		{"0.25-0.75", 0, 0.25, ""}, {"0.25-0.75", 0, 0.75, ""},
-		{"0.25-0.75", 0, 0.125, "top_p 0.125 is sent as 0.25: m takes 0.25 to 0.75"},
-		{"0.25-0.75", 0, 0.875, "top_p 0.875 is sent as 0.75: m takes 0.25 to 0.75"},
-	} {
-		p := crosstalk.PromptConfig{API: crosstalk.Chat}
-		if c.temperature >= 0 {
-			p.Decoding.Temperature = &c.temperature
-		}
-		if c.topP >= 0 {
-			p.Decoding.TopP = &c.topP
-		}
-		got, changes := Adapt("compatible:m", p, one(func(f *Family) { f.TopP = c.takes }))
-		if said(changes) != c.want || (got.Decoding.TopP == nil) != (c.topP < 0 || strings.Contains(c.want, "not sent")) {
-			t.Errorf("%s of %v, %v: %s", c.takes, c.temperature, c.topP, said(changes))
-		}
-		for _, change := range changes {
-			if keeps := c.takes == "sampling"; change.Keeps != keeps || change.Param != "top_p" {
-				t.Errorf("%s: %+v", c.takes, change)
-			}
-		}
-	}
-	thinks := func(always string) []Family {
-		return one(func(f *Family) {
-			f.Reasoning.Default, f.WhileThinking.Temperature, f.Temperature = "high", "default", always
-		})
-	}
-	p := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: new(float64)}}
-	for always, want := range map[string]string{"": " while it thinks", "0-1": " while it thinks", "default": "", "ignored": ""} {
-		if _, changes := Adapt("compatible:m", p, thinks(always)); said(changes) != "temperature 0 is not sent: m takes only its default"+want {
-			t.Errorf("%q: %s", always, said(changes))
-		}
-	}
 }
 
 // Of what is no provider's model nothing is known, and nothing is changed.
@@ -101,64 +52,6 @@ func TestAdaptUnknown(t *testing.T) {
 	}
 }
 
-// Which levels of reasoning are asked for, and what becomes of others.
-func TestAdaptReasoning(t *testing.T) {
-	for _, c := range []struct {
-		r          Reasoning
-		level      string
-		want, says string
-		room       int
-	}{
-		{Reasoning{}, "low", "low", "", 2000}, {Reasoning{}, "medium", "medium", "", 4000}, {Reasoning{}, "", "", "", 0},
-		{Reasoning{}, "most", "", "reasoning most is not sent: m cannot be told how much to think", 0},
-		{Reasoning{Headroom: 10}, "low", "low", "", 5}, {Reasoning{Headroom: 10}, "high", "high", "", 20},
-		{Reasoning{Levels: &[]string{}}, "off", "", "", 0},
-		{Reasoning{Levels: &[]string{}}, "low", "", "reasoning low is not sent: m cannot be told how much to think", 0},
-		{Reasoning{Levels: &[]string{"low", "high"}}, "medium", "", "reasoning medium is not sent: m takes only low, high", 0},
-		{Reasoning{Levels: &[]string{"low"}, Default: "on"}, "off", "", "reasoning off is not sent: m always thinks", 4000},
-		{Reasoning{Levels: &[]string{"low"}, Default: "off"}, "off", "", "", 0},
-		{Reasoning{Use: "low"}, "", "low", "reasoning is sent as low: m can only be asked so", 2000},
-		{Reasoning{Use: "low"}, "high", "high", "", 8000},
-		{Reasoning{Send: map[string]map[string]any{"high": {}}}, "low", "", "reasoning low is not sent", 0},
-	} {
-		p := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Reasoning: c.level, MaxTokens: 7}}
-		got, changes := Adapt("compatible:m", p, one(func(f *Family) { f.Reasoning = c.r }))
-		text, _, _ := strings.Cut(said(changes), "max_tokens 7 is sent as "+fmt.Sprint(7+c.room)+": m thinks")
-		if got.Decoding.Reasoning != c.want || got.Decoding.ReasoningTokens != c.room ||
-			!strings.HasPrefix(text, c.says) || c.says == "" && text != "" {
-			t.Errorf("%+v, asked for %q: %q with room for %d; %s", c.r, c.level, got.Decoding.Reasoning,
-				got.Decoding.ReasoningTokens, said(changes))
-		}
-	}
-}
-
-// Parameters that are sent as they are say how much a model thinks, in any provider's way.
-func TestExtraLevel(t *testing.T) {
-	for _, c := range []struct {
-		extra map[string]any
-		level string
-		found bool
-	}{
-		{nil, "", false}, {map[string]any{"top_k": "low"}, "", false},
-		{map[string]any{"reasoning_effort": "none"}, "off", true}, {map[string]any{"reasoning_effort": "low"}, "low", true},
-		{map[string]any{"reasoning": map[string]any{"effort": "medium"}}, "medium", true},
-		{map[string]any{"thinking": map[string]any{"type": "disabled"}}, "off", true},
-		{map[string]any{"thinking": map[string]any{"type": "enabled"}}, On, true},
-		{map[string]any{"enable_thinking": false}, "off", true}, {map[string]any{"enable_thinking": true}, On, true},
-		{map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}}, "off", true},
-		{map[string]any{"output_config": map[string]any{"effort": "high"}}, "high", true},
-		{map[string]any{"reasoning_effort": "high", "thinking": "disabled"}, "high", true},
-	} {
-		if level, found := extraLevel(c.extra); level != c.level || found != c.found {
-			t.Errorf("%v: %q, %v", c.extra, level, found)
-		}
-	}
-	raw := crosstalk.PromptConfig{Decoding: crosstalk.Decoding{MaxTokens: 1, Extra: map[string]any{"reasoning_effort": "low"}}}
-	if p, _ := Adapt("compatible:m", raw, nil); p.Decoding.ReasoningTokens != 2000 {
-		t.Errorf("room for %d", p.Decoding.ReasoningTokens)
-	}
-}
-
 // Entries are laid over each other in order; an entry is about the models of its patterns at its providers.
 func TestFamilyOf(t *testing.T) {
 	own := []Family{
@@ -185,81 +78,6 @@ func TestFamilyOf(t *testing.T) {
 		low, high, err := parseRange("top-p", text, "any")
 		if (err == nil) != ok || text == "0.5-0.75" && (low != 0.5 || high != 0.75) {
 			t.Errorf("%s: %v to %v, %v", text, low, high, err)
-		}
-	}
-}
-
-// A list of families may be as large as its limit, and an error is of the line of its entry.
-func TestFamiliesAtTheirBounds(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "f.yaml")
-	for text, want := range map[string]string{
-		ours + "#" + strings.Repeat("x", 1<<20-len(ours)-1): "", ours + "#" + strings.Repeat("x", 1<<20-len(ours)): ": is larger than 1 MiB",
-		ours + "- name: second\n  models: [m]\n  reasoning: {use: on}\n": `:6: second: reasoning.use is "on"; expected one of off, low, medium, high`,
-		ours + "- providers: [nowhere]\n  name: second\n":                `:4: second: providers: unknown provider "nowhere"`,
-		ours + "- {name: second, models: ['']}\n":                        `:4: second: models: "" is not a pattern`,
-		ours + "- name: second\n  models: [m]\n  seed-nam: x\n":          `:6: unknown field "seed-nam"`,
-	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ReadFamilies(file); (err == nil) != (want == "") ||
-			err != nil && !strings.HasPrefix(err.Error(), file+want) {
-			t.Errorf("%.80q: %v; want %s", text, err, want)
-		}
-	}
-	if all, err := ReadFamilies(""); all != nil || err != nil {
-		t.Error(all, err)
-	}
-}
-
-// What is secret in headers, on both sides of each bound.
-func TestSecretsOfHeaders(t *testing.T) {
-	for text, want := range map[string]string{
-		"a=0123456789a": "[]", "a=0123456789ab": "[0123456789ab]", "a=": "", "a=~ x": "[]", "a=x\x7f": "", "a=x\x1f": "",
-		"x_session.COOKIE=abc": "[abc]", "keys=abc": "[]", "x-auth=Basic abc": "[Basic abc abc]",
-		"cookie=a=b; c=d": "[a=b; c=d]", "token=a,b c": "[a,b c]", "a=$V": "[v w w]", "te=x": "", "a!#$%&'*+-.^_`|~9=x": "[]",
-	} {
-		h, secret, err := ParseHeader([]string{text}, env("V", " v w\n"))
-		if (err != nil) != (want == "") || err == nil && (fmt.Sprint(secret) != want || len(h) != 1) {
-			t.Errorf("%q: secret are %q, %v; want %s", text, secret, err, want)
-		}
-	}
-	if h, secret, err := ParseHeader(nil, env()); h != nil || secret != nil || err != nil {
-		t.Error(h, secret, err)
-	}
-}
-
-// Whose key is needed, and where a base URL gets its parts.
-func TestKeysAndURLs(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		o    Options
-		want string // of the base URL, or of the error
-	}{
-		{"azure:m", Options{BaseURL: "https://h/v1", Header: []string{"api-key=x"}}, "https://h/v1"},
-		{"azure:m", Options{BaseURL: "https://h/v1", Header: []string{"Authorization=x"}}, "AZURE_OPENAI_API_KEY is not set"},
-		{"openai:m", Options{Header: []string{"Authorization=x"}}, "https://api.openai.com/v1"},
-		{"openai:m", Options{Header: []string{"api-key=x"}}, "OPENAI_API_KEY is not set"},
-		{"openai:m", Options{Header: []string{"Authorization=x"}, KeyVar: "MY_KEY"}, "MY_KEY is not set"},
-		{"bedrock:m", Options{Header: []string{"Authorization=x"}, Getenv: env("AWS_REGION", "a", "AWS_DEFAULT_REGION", "b")},
-			"https://bedrock-runtime.a.amazonaws.com/openai/v1"},
-		{"bedrock:m", Options{Header: []string{"Authorization=x"}, Getenv: env("AWS_REGION", " ", "AWS_DEFAULT_REGION", " b\n")},
-			"https://bedrock-runtime.b.amazonaws.com/openai/v1"},
-		{"vertex:m", Options{Getenv: env("AWS_DEFAULT_REGION", "b")}, "GOOGLE_CLOUD_PROJECT is not set"},
-		{"vertex:m", Options{Getenv: env("GOOGLE_CLOUD_PROJECT", "p", "GOOGLE_CLOUD_LOCATION", "a b")}, "GOOGLE_CLOUD_LOCATION is not set, or is not a name"},
-		{"vertex:m", Options{Getenv: env("GOOGLE_CLOUD_LOCATION", "a/b")}, "GOOGLE_CLOUD_"},
-	} {
-		if c.o.Getenv == nil {
-			c.o.Getenv = env()
-		}
-		got := ""
-		if m, err := Open(c.name, c.o); err != nil {
-			got = err.Error()
-		} else {
-			got = m.Identity().Endpoint
-		}
-		if !strings.Contains(got, c.want) {
-			t.Errorf("%s %+v: %s; want %s", c.name, c.o, got, c.want)
 		}
 	}
 }
