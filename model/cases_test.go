@@ -87,7 +87,7 @@ func TestOpen(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		return fmt.Sprintf("%+v %s", m.Identity(), m.API())
+		return fmt.Sprintf("%s at %s, %s", m.Identity(), m.Identity().Endpoint, m.API())
 	})
 }
 

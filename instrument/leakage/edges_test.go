@@ -6,19 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/similarity"
-	"crosstalk/measure/stats"
 )
-
-// The presets never change: figures of old and new runs are compared.
-func TestPresets(t *testing.T) {
-	want := `[{"Name":"crosstalk-1","Post":"sentence","Round":-1,"Tie":0,"Own":true,"ClusterTest":true,"Temperature":0,"MaxTokens":100,"Samples":1,"System":""},` +
-		`{"Name":"gonen-2024","Post":"prompt-period","Round":-1,"Tie":0,"ClusterTest":false,"Temperature":0,"MaxTokens":100,"Samples":10,"System":""},` +
-		`{"Name":"smilga-2025","Post":"none","Round":3,"Tie":0,"ClusterTest":false,"Temperature":0.5,"MaxTokens":10,"Samples":5,` +
-		`"System":"Finish the sentence you are given with no more than five words."}]`
-	if got := string(crosstalk.Canonical(Protocols)); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
 
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
@@ -44,18 +32,6 @@ func TestOptions(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.o, got, c.want)
 		}
-	}
-}
-
-// A base model cannot be asked what earlier turns precede.
-func TestMeasureBefore(t *testing.T) {
-	item := koalas
-	pair := *koalas.Pair
-	pair.Before = []crosstalk.Message{{Role: "user", Content: "Hello."}}
-	item.Pair = &pair
-	in := &Instrument{Protocol: Protocols[0], Samples: 1, Prompting: crosstalk.PromptConfig{API: crosstalk.Completions}}
-	if _, err := in.Measure(bg, &asked{}, item); err == nil || !strings.HasPrefix(err.Error(), "item k: ") {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -85,32 +61,6 @@ func TestCopyable(t *testing.T) {
 		}
 		if got := strings.Join(found, "|"); got != c.want || g.n != c.n {
 			t.Errorf("%q in %q: %q of %d, want %q of %d", c.answer, c.test, got, g.n, c.want, c.n)
-		}
-	}
-}
-
-// The tests of a control have several concepts wherever the other one comes.
-func TestSameAnswer(t *testing.T) {
-	var tl tally
-	tl.controls = map[uint64]*control{}
-	for _, concept := range []string{"red", "blue", "red"} {
-		o := scored("i", 1)
-		o.Cluster, o.Texts = "c", append(sides("A bus.", "b"), crosstalk.NamedText{Name: Concept, Text: concept})
-		tl.add(o, 1)
-	}
-	same := tl.same()
-	if mean := stats.Mean(same, stats.Proportion, 0.95); same.N() != 3 || mean.Value != 1 {
-		t.Errorf("%d answers, %g of them shared; want 3, all shared", same.N(), mean.Value)
-	}
-}
-
-// Equal answers are counted, whatever their similarity to the concept.
-func TestIdentical(t *testing.T) {
-	for texts, want := range map[[2]string]int{{"a", "a"}: 1, {"a", "b"}: 0} {
-		o := scored("i", 1)
-		o.Texts = sides(texts[0], texts[1])
-		if got := estimatesOf(Protocols[0], nil, crosstalk.SuiteIDs{}, o)[0].Counts[Identical]; got != want {
-			t.Errorf("%q: %d, want %d", texts, got, want)
 		}
 	}
 }

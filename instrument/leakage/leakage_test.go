@@ -73,62 +73,6 @@ func TestRoundIsPythons(t *testing.T) {
 	}
 }
 
-func TestScore(t *testing.T) {
-	in := &Instrument{Protocol: Protocols[0], Condition: map[string]string{"model": "m"},
-		Similarities: []similarity.Similarity{fake("a", map[string]float64{"leaves.": 0.9, "bread": 0.1}),
-			fake("b", map[string]float64{"leaves.": 0.2, "bread": 0.2})}}
-	test := text("leaves. More.")
-	test.Key[0] = 1
-	got, err := in.Score(bg, koalas, 4, []crosstalk.Answer{test}, []crosstalk.Answer{text(" bread ")})
-	if err != nil || len(got) != 2 {
-		t.Fatal(got, err)
-	}
-	want := crosstalk.Observation{Measure: "leak_rate", Item: "k", Cluster: "c", Sample: 4, Value: 1, Condition: map[string]string{"model": "m", "similarity": "a"},
-		Labels: koalas.Labels, Numbers: map[string]float64{"test": 0.9, "control": 0.1},
-		Finding: Leaked,
-		Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koalas"}, {Name: "test", Role: crosstalk.Side, Text: "leaves."},
-			{Name: "control", Role: crosstalk.Side, Text: "bread"}}, Answers: []crosstalk.Key{test.Key}}
-	if !reflect.DeepEqual(got[0], want) {
-		t.Errorf("got  %+v\nwant %+v", got[0], want)
-	}
-	if got[1].Value != 0.5 || got[1].Finding != Tie || got[1].Condition["similarity"] != "b" || got[1].Numbers["test"] != 0.2 {
-		t.Errorf("the second similarity: %+v", got[1])
-	}
-	if len(in.Condition) != 1 {
-		t.Error("scoring changed the instrument's condition")
-	}
-}
-
-// Each sample has the scores of its own answers, also behind one without.
-func TestScoreKeepsSamplesApart(t *testing.T) {
-	in := &Instrument{Protocol: Protocols[0],
-		Similarities: []similarity.Similarity{fake("a", map[string]float64{"p": 0.1, "q": 0.2, "r": 0.3, "s": 0.4})}}
-	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("p"), status(crosstalk.Empty), text("r"), text("s")},
-		[]crosstalk.Answer{text("q"), text("q"), text("q"), text("s")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, want := range []crosstalk.Value{0, crosstalk.Undefined, 1, 0.5} {
-		if o := got[k]; o.Value.Defined() != want.Defined() || want.Defined() && o.Value != want {
-			t.Errorf("sample %d: %v, want %v", k, o.Value, want)
-		}
-	}
-	if got[2].Numbers["test"] != 0.3 || got[2].Numbers["control"] != 0.2 {
-		t.Errorf("sample 2: %v", got[2].Numbers)
-	}
-}
-
-func TestScoreRemovesTheItemsWords(t *testing.T) {
-	item := koalas
-	item.Pair = &crosstalk.Pair{Concept: "Coral", Test: "a", Control: "b", Remove: []string{"Coral"}}
-	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact},
-		Similarities: []similarity.Similarity{fake("a", map[string]float64{"swam": 1, "ran": 0})}}
-	got, err := in.Score(bg, item, 0, []crosstalk.Answer{text("Coral swam"), text("coral")}, []crosstalk.Answer{text("ran"), text("ran")})
-	if err != nil || got[0].Value != 1 || got[1].NotScored != NoText {
-		t.Errorf("%+v %v", got, err)
-	}
-}
-
 func TestScoreSaysWhyNot(t *testing.T) {
 	known, unknown := text("leaves."), text("xyzzy.")
 	infinite := text("infinite.")
@@ -190,73 +134,9 @@ func (b broken) Scores(context.Context, []similarity.Pair) ([]float64, error) {
 	return b.scores, nil
 }
 
-func TestScoreErrors(t *testing.T) {
-	answers := []crosstalk.Answer{text("x")}
-	for want, c := range map[string]struct {
-		item crosstalk.Item
-		sim  similarity.Similarity
-	}{
-		"broken: item k: it broke":                                        {koalas, broken{}},
-		"broken: item k: 1 scores for 2 pairs":                            {koalas, broken{[]float64{1}}},
-		"item i has no test and control prompt: it is not a leakage item": {crosstalk.Item{ID: "i"}, broken{}},
-	} {
-		in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{c.sim}}
-		if _, err := in.Score(bg, c.item, 0, answers, answers); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-// asker answers with the text it was asked, and fails for one of them.
-type asker struct {
-	fail error
-	asks chan crosstalk.Request
-}
-
-func (a asker) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	a.asks <- req
-	return text("x"), a.fail
-}
-
 func TestMeasureKeepsPaidAsks(t *testing.T) {
 	in := &Instrument{Protocol: Protocols[0], Samples: 2}
 	asktest.Paid(t, in, koalas, 4, func(r crosstalk.Request) bool { return r.Text() == koalas.Pair.Test && r.Sample == 0 })
-}
-
-func TestMeasure(t *testing.T) {
-	a := asker{asks: make(chan crosstalk.Request, 100)}
-	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"x": 1})},
-		Samples: 3, Prompting: crosstalk.PromptConfig{API: crosstalk.Chat, Prefix: "Go on: ", System: "Be brief."}}
-	got, err := in.Measure(bg, a, koalas)
-	if err != nil || len(got) != 3 {
-		t.Fatal(got, err)
-	}
-	close(a.asks)
-	samples := map[string]int{}
-	for req := range a.asks {
-		if len(req.Messages) != 2 || req.Messages[0] != (crosstalk.Message{Role: "system", Content: "Be brief."}) || req.Messages[1].Role != "user" {
-			t.Errorf("request %+v", req)
-		}
-		samples[req.Messages[1].Content] |= 1 << req.Sample
-	}
-	if !reflect.DeepEqual(samples, map[string]int{"Go on: " + koalas.Pair.Test: 7, "Go on: " + koalas.Pair.Control: 7}) {
-		t.Errorf("asked %v", samples)
-	}
-
-	stop := errors.New("out of budget")
-	if _, err := in.Measure(bg, asker{stop, make(chan crosstalk.Request, 100)}, koalas); !errors.Is(err, stop) {
-		t.Errorf("the asker's error: %v", err)
-	}
-	if _, err := in.Measure(bg, a, crosstalk.Item{ID: "i"}); err == nil || !strings.Contains(err.Error(), "item i has no test and control prompt") {
-		t.Errorf("an item without prompts: %v", err)
-	}
-}
-
-func TestRequestOfACompletionModel(t *testing.T) {
-	got := crosstalk.PromptConfig{API: crosstalk.Completions, Prefix: "> ", System: "unused"}.Request("a", 2)
-	if got.Prompt != "> a" || got.Messages != nil || got.Sample != 2 {
-		t.Errorf("%+v", got)
-	}
 }
 
 func TestProtocols(t *testing.T) {

@@ -50,20 +50,6 @@ func TestWithoutPrompt(t *testing.T) {
 	}
 }
 
-// The papers score an answer that repeats its prompt, and an answer that gives none.
-func TestOwnWords(t *testing.T) {
-	of := func(s string) *crosstalk.Answer { a := text(s); return &a }
-	for _, p := range Protocols {
-		in := &Instrument{Protocol: p}
-		for answer, name := range map[string]string{"He likes koalas.": Repeating, "I don't know.": Abstaining} {
-			o := in.observe(koalas, 0, of(answer), of("Bread."))
-			if scored := o.NotScored == ""; scored == p.Own || (o.Text(name) == "") != (name == Abstaining && !p.Own) {
-				t.Errorf("%s: %q: %+v", p.Name, answer, o)
-			}
-		}
-	}
-}
-
 func TestOwnWordsEstimates(t *testing.T) {
 	repeating := text("He likes koalas.")
 	for _, p := range Protocols {

@@ -98,23 +98,3 @@ func TestWindowsNotScored(t *testing.T) {
 		t.Errorf("%+v", span)
 	}
 }
-
-// A name is removed where it stands alone: capitalised, as a common noun, with a
-// possessive. Inside other words it stays: what they mean may have leaked.
-func TestRemoveNames(t *testing.T) {
-	for text, want := range map[string]string{
-		"Coral swam to the coral.":          "swam to the .",
-		"It was Coral's, not a coral’s.":    "It was , not a .",
-		"CORAL! \"Coral,\" he said. Coral-": "! \",\" he said. -",
-		"The corals grew corally.":          "The corals grew corally.",
-		"Coralline, scoral and Corals":      "Coralline, scoral and Corals",
-		"A coral-red hat":                   "A -red hat",
-	} {
-		if got := remove(text, []string{"Coral"}); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	if got := remove("She has a blue  pan, two blue pans and a Blue Pan's lid.", []string{"blue pan"}); got != "She has a , two blue pans and a lid." {
-		t.Errorf("%q", got)
-	}
-}
