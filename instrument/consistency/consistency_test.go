@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -130,38 +129,6 @@ func TestNotScored(t *testing.T) {
 	}
 }
 
-// Sample k is compared with the source's sample k; sources are asked once more.
-func TestSamples(t *testing.T) {
-	got, err := instrument("crosstalk-1").Score(t.Context(), nil, item("1", "same"), Answers{source: said("yes", "no", "yes"), inputs: said("yes", "yes")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"en repeat 0 ": "0", "en repeat 1 ": "0", "en>de X 0 ": "1", "en>de X 1 ": "0"}
-	if values := observed(got, Consistency); !maps.Equal(values, want) {
-		t.Errorf("%v, want %v", values, want)
-	}
-	want = map[string]string{"en source 0 ": "1", "en source 1 ": "0", "en repeat 2 ": "1", "en>de X 0 ": "1", "en>de X 1 ": "1"}
-	if values := observed(got, Accuracy); !maps.Equal(values, want) {
-		t.Errorf("%v, want %v", values, want)
-	}
-}
-
-func TestOverrides(t *testing.T) {
-	in := instrument("crosstalk-1")
-	in.Overrides = Overrides{{"same", "en>de", "Eher schon"}: {Class: "same", Reviewer: "r", Reason: "it says so"}, {"same", "en", "Yes."}: {Class: ""}}
-	got, err := in.Score(t.Context(), nil, item("1", "same"), Answers{source: said("yes"), both: said("Eher schon"), inputs: said("Yes.")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"en>de T 0 as read": Invalid, "en>de T 0 reviewed": "1", "en>de X 0 as read": "1", "en>de X 0 reviewed": Invalid}
-	if values := observed(got, Consistency); !maps.Equal(values, want) {
-		t.Errorf("%v, want %v", values, want)
-	}
-	if in.Rules().Review == "" || in.Rules().Review == (Overrides{}).ID() {
-		t.Errorf("review %q", in.Rules().Review)
-	}
-}
-
 // Rewritten texts are measured once, whatever is reviewed, and their flags go
 // with the pairs that rest on them.
 func TestRewritten(t *testing.T) {
@@ -192,27 +159,6 @@ func TestRewritten(t *testing.T) {
 	}
 	if values := observed(got, Consistency); values["en>de X 0 as read"] != NoRewriting {
 		t.Errorf("%v", values)
-	}
-}
-
-func TestFlags(t *testing.T) {
-	long := strings.Repeat("word ", 20)
-	for _, c := range []struct {
-		sources, texts []string
-		want           []string
-	}{
-		{[]string{"a b", "c"}, []string{"x", "y"}, nil},
-		{[]string{"a  b"}, []string{"A b"}, []string{Unchanged}},
-		{[]string{long}, []string{"word"}, []string{Length}},
-		{[]string{"no"}, []string{"nothing"}, nil},
-		{[]string{"a"}, []string{"b\nc"}, []string{Lines}},
-		{[]string{"a\nb"}, []string{"b\nc\n"}, nil},
-		{[]string{"a", "b"}, []string{"x", "x"}, []string{Identical}},
-		{[]string{"a", "a"}, []string{"x", "x"}, nil},
-	} {
-		if got := FlagTexts("en>de", c.sources, c.texts, nil); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%q of %q: %v, want %v", c.texts, c.sources, got, c.want)
-		}
 	}
 }
 

@@ -184,27 +184,6 @@ func TestRewriteInstruction(t *testing.T) {
 	}
 }
 
-func TestQuoted(t *testing.T) {
-	for text, want := range map[string][]string{
-		`Answer "yes" or "no".`:            {"yes", "no"},
-		`Answer 'yes' or 'no'.`:            {"yes", "no"},
-		`Antworte mit „ja“ oder „nein“.`:   {"ja", "nein"},
-		`请用“是”或“不是”回答。`:                    {"是", "不是"},
-		`Répondez par « oui » ou « non ».`: {"oui", "non"},
-		`C'est l'une ou l'autre: 'oui'`:    {"oui"},
-		`Don't say 'don't know' but 'no'`:  {"don't know", "no"},
-		`「はい」か「いいえ」`:                       {"はい", "いいえ"},
-		`"A", "B", or "C"`:                 {"A", "B", "C"},
-		`an open "quote`:                   nil,
-		`"" and "x"`:                       {"x"},
-		``:                                 nil,
-	} {
-		if got := Quoted(text); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func FuzzQuoted(f *testing.F) {
 	f.Add(`a "b' «c» \xff`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -214,16 +193,6 @@ func FuzzQuoted(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestCleaned(t *testing.T) {
-	for _, c := range [][3]string{
-		{" a b. ", `"x"`, " x "}, {"a", "  x\n", "x"}, {"", "", ""}, {"  ", "  ", "  "}, {` say "a" or "b".`, `"Sag "x" oder "y"."`, ` Sag "x" oder "y".`},
-	} {
-		if got := cleaned(c[0], c[1]); got != c[2] {
-			t.Errorf("%q for %q: %q, want %q", c[1], c[0], got, c[2])
-		}
-	}
 }
 
 // An answer that gives none is not scored, unless a label follows, a label of the task says so, or people read one.

@@ -1,10 +1,7 @@
 package consistency
 
 import (
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"crosstalk"
@@ -71,33 +68,6 @@ func TestPromptsID(t *testing.T) {
 	}
 }
 
-func TestMeasureWithOwnPrompts(t *testing.T) {
-	in := instrument("crosstalk-1")
-	in.Rewriting.Prompts = map[string]string{"de": "Deutsch:\n\n{text}"}
-	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}}, 1
-	var mu sync.Mutex
-	var asked []string
-	got, err := in.Measure(t.Context(), asker(func(prompt string, _ int) crosstalk.Answer {
-		if text, rewriting := strings.CutPrefix(prompt, "Deutsch:\n\n"); rewriting {
-			mu.Lock()
-			defer mu.Unlock()
-			asked = append(asked, text)
-			return crosstalk.Answer{Status: crosstalk.Text, Text: german[text]}
-		}
-		return crosstalk.Answer{Status: crosstalk.Text, Text: "ja"}
-	}), item("1", "same"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := slices.Sorted(maps.Keys(observed(got, Consistency)))
-	if want := []string{"en repeat 0 ", "en>de I 0 ", "en>de T 0 ", "en>de X 0 "}; !slices.Equal(parts, want) {
-		t.Errorf("%q, want %q", parts, want)
-	}
-	if len(asked) != 5 {
-		t.Errorf("had rewritten %q", asked)
-	}
-}
-
 // A rewritten question of BoolQ has the format of the source's under the rules
 // of Ohmer et al. (2023), in the language it was rewritten into.
 func TestRewrittenQuestions(t *testing.T) {
@@ -127,21 +97,5 @@ func TestRewrittenQuestions(t *testing.T) {
 		if states := strings.Contains(signature, "|"+in.Tasks[0].Question+":sentence-case|"); states != (protocol == "ohmer-2023") {
 			t.Errorf("%s: signature %s", protocol, signature)
 		}
-	}
-}
-
-// Flags compare a text with its source. Without it nothing is known of the
-// rewriting.
-func TestRewritingWithoutSource(t *testing.T) {
-	in := instrument("crosstalk-1")
-	i := item("1", "same")
-	delete(i.Input.Texts, "en")
-	got, err := in.Score(t.Context(), nil, i, Answers{source: said("yes"), inputs: said("ja")},
-		map[Sense]Rewritten{"en>de": {Texts: []string{"die Katze", "eine Katze"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if values := observed(got, Rewriting); !maps.Equal(values, map[string]string{"en>de  0 ": NoSource}) {
-		t.Errorf("%v", values)
 	}
 }
