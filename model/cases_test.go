@@ -31,7 +31,8 @@ type asked struct {
 	Families          []Family
 	Without           []string // parameters that a server refused, one after the other
 	Room              bool
-	Serves            string // the model that answers
+	Serves            string   // the model that answers
+	Models            []string // that the server has; none: all
 }
 
 func readAsked(t *testing.T, input string) (c asked) {
@@ -101,7 +102,7 @@ func TestCheckedRows(t *testing.T) {
 		o.BaseURL, o.Getenv = s.URL+"/v1", func(string) string { return "sk-0123456789" }
 		found, err := Check(t.Context(), c.Model, o)
 		if err != nil {
-			return err.Error()
+			return strings.ReplaceAll(err.Error(), o.BaseURL, "URL")
 		}
 		if !SameModel(found.Model.Name, found.Answer.Model) && c.Serves == "" {
 			t.Errorf("%s: %q answered", input, found.Answer.Model)
