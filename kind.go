@@ -28,6 +28,8 @@ type Kind struct {
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none
 	Charts   []Chart
 	Faults   Faults
+
+	Questions []Question // for people, the most important first
 }
 
 // ParseKind returns a function that parses an instrument's embedded JSON description, with the fields of Kind, on its

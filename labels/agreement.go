@@ -199,7 +199,7 @@ const (
 
 // Opinion contains people's labels for one question, as plots draw them.
 type Opinion struct {
-	Question Question
+	Question crosstalk.Question
 	Said     []Said
 	// Shares are the shares of each label in each setting (a condition, with the columns that never share a figure): from
 	// people, weighted as in AgreementOf, and from the instrument over all answers, in the same terms.
@@ -225,7 +225,7 @@ func Opinions(path string) (list []Opinion, err error) {
 	sheets, err := answered(path, given, func(q Question) bool { return !q.Several })
 	for _, s := range sheets {
 		if s != nil {
-			list = append(list, Opinion{s.Question, s.said(design, given), s.shares(design, given)})
+			list = append(list, Opinion{s.Question.Question, s.said(design, given), s.shares(design, given)})
 		}
 	}
 	return list, err

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/instrument/confusion"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/plainfile"
@@ -132,10 +131,10 @@ func listed(text string) (string, error) {
 
 // Words returns the words of a unit that people can mark, with their offsets in its first text.
 func (b Blind) Words(u *Unit) (words []Word) {
-	if !b.Question.Words {
+	if !b.Question.Words || b.splits == nil {
 		return nil
 	}
-	for _, w := range confusion.Words(u.Topic, u.Texts[0]) {
+	for _, w := range b.splits.Split(u.Topic, u.Texts[0]) {
 		words = append(words, Word{w.Start, w.End, u.Texts[0][w.Start:w.End]})
 	}
 	return words
@@ -363,7 +362,7 @@ func (d Design) Share(units []Unit, team []string, overlap int, member string) (
 func (b Blind) Shown(id, label string) string {
 	at, known := b.ids[id]
 	q := b.Question
-	i := slices.IndexFunc(q.Choices, func(c choice) bool { return c.Label == label })
+	i := slices.IndexFunc(q.Choices, func(c crosstalk.Choice) bool { return c.Label == label })
 	if !known || i < 0 || q.Choices[i].Shown == "" {
 		return label
 	}

@@ -235,7 +235,7 @@ func (j judge) label(u labelledUnit) string { return j.q.labelOf(j.by(u)) }
 // labelOf returns the label for an instrument's judgement, or its finding if that has no value.
 func (q Question) labelOf(j Judged) string {
 	for _, choice := range q.Choices {
-		if choice.Value == j.Value {
+		if float64(choice.Value) == j.Value {
 			return choice.Label
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
@@ -145,7 +144,7 @@ type judgement struct {
 }
 
 func (s *Sheet) judgements() iter.Seq[judgement] {
-	judge := instrument.Named(s.Question.Instrument).Judge
+	judge := s.Question.kind.Judge
 	return func(yield func(judgement) bool) {
 		for i := range s.Units {
 			u := &s.Units[i]
@@ -171,9 +170,8 @@ type target struct {
 	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
 }
 
-// targets returns the question's measure and, if people marked words, WPR (the share of answers that pass the check of
-// words among those that pass the check of lines) and LCPR, the harmonic mean of LPR and WPR in the languages that have
-// both.
+// targets returns the question's measure and, if people marked words, the share of answers that pass the check of words
+// among those that pass the check of lines (WPR), and the harmonic mean of both in the languages that have both (LCPR).
 func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
 	for _, u := range units {
@@ -181,8 +179,9 @@ func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	}
 	first := target{s.Question.Measure, func(means []float64) float64 { return means[0] },
 		func(i int, j Judged) ([]float64, []float64, bool) { return []float64{j.Value}, values[i : i+1], true }}
-	if s.Question.Unit == unitLine {
-		first.measure = confusion.LineAccuracy
+	corrects := s.Question.Corrects
+	if corrects != nil {
+		first.measure = corrects[0]
 	}
 	if !marked {
 		return []target{first}
@@ -197,7 +196,7 @@ func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 		lines, words := means[0], share(means)
 		return 2 * lines * words / (lines + words)
 	}
-	return []target{first, {confusion.WPR, share, steps}, {confusion.LCPR, harmonic, steps}}
+	return []target{first, {corrects[1], share, steps}, {corrects[2], harmonic, steps}}
 }
 
 // markedWords reports whether people marked any words. If not, they may not have been asked to.
@@ -331,7 +330,7 @@ func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []
 
 // signature returns the signature of the run's own figure with these columns.
 func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[string]string) string {
-	lines := s.Question.Unit == unitLine
+	lines := s.Question.Unit.Lines
 	mean := "mean:answers"
 	if lines {
 		mean = "mean:lines"
@@ -408,7 +407,8 @@ func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 		if class == noClass {
 			class = ""
 		}
-		overrides[u.answered] = consistency.Override{Class: class, Reviewer: strings.Join(who, ", "),
+		a := u.alike
+		overrides[consistency.Answered{Task: a[0], Instruction: a[1], Text: a[2]}] = consistency.Override{Class: class, Reviewer: strings.Join(who, ", "),
 			Reason: strings.Join(reason, "; ")}
 	}
 	return overrides

@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument/consistency"
 )
 
 // What a sheet must not have, with its place.
@@ -215,14 +216,14 @@ func TestOverridesTell(t *testing.T) {
 	for said, want := range map[string]string{noClass: "", "negative": "negative"} {
 		labels := []Label{s.says(u, "bob", said), s.says(u, "ann", said), s.says(u, "cy", "positive")}
 		labels[0].Comment = "clear"
-		got := s.overrides(labels)[u.answered]
+		got := s.overrides(labels)[consistency.Answered{Task: "sentiment", Instruction: "choose", Text: "good"}]
 		if got.Class != want || got.Reviewer != "ann, bob, cy" || got.Reason != "labelled so by 2 of 3; clear" {
 			t.Errorf("%s: %+v", said, got)
 		}
 	}
 	decided := []Label{s.says(u, "ann", "positive"), s.says(u, "eve", "negative")}
 	decided[1].Decides = true
-	if got := s.overrides(decided)[u.answered]; got.Class != "negative" || got.Reviewer != "ann, eve" || got.Reason != "decided by eve" {
+	if got := s.overrides(decided)[consistency.Answered{Task: "sentiment", Instruction: "choose", Text: "good"}]; got.Class != "negative" || got.Reviewer != "ann, eve" || got.Reason != "decided by eve" {
 		t.Errorf("%+v", got)
 	}
 	if got := s.overrides([]Label{s.says(u, "ann", cannotTell), s.says(u, "bob", cannotTell)}); len(got) != 0 {

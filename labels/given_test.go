@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/instrument"
 	"crosstalk/run"
 )
 
@@ -190,18 +189,18 @@ func TestOverridesRefuse(t *testing.T) {
 // The questions of the file are about measures, columns and texts that instruments have.
 func TestQuestions(t *testing.T) {
 	for _, q := range questions() {
-		kind := instrument.Named(q.Instrument)
+		kind := q.kind
 		if !slices.ContainsFunc(kind.Measures, func(m crosstalk.Measure) bool { return m.Key == q.Measure }) ||
 			q.Undecided == "" || len(q.Guide) == 0 {
 			t.Errorf("%+v", q)
 		}
 		if q.Fault != "" && !slices.ContainsFunc(q.Choices,
-			func(c choice) bool { return c.Label == q.Fault && c.Value == q.FaultValue }) {
+			func(c crosstalk.Choice) bool { return c.Label == q.Fault && float64(c.Value) == q.FaultValue }) {
 			t.Errorf("%s: the fault %s is no choice with the value %v", q.Name, q.Fault, q.FaultValue)
 		}
 	}
 	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(cannotTell)) || q.value("right") != 1 ||
-		q.Unit != unitLine || !q.Words {
+		!q.Unit.Lines || !q.Words {
 		t.Errorf("%+v, %v", q, err)
 	}
 	if q, err := questionFor(SameMeaning); err != nil || strings.Join(q.labels(), ", ") != "yes, no, cannot tell" || q.Sides != [2]string{"source", "answer"} {

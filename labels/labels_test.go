@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"crosstalk/instrument"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -324,7 +325,7 @@ func TestDraw(t *testing.T) {
 
 // One answer for each prompt, or one sample of all, can be asked about.
 func TestDrawItems(t *testing.T) {
-	s := &Sheet{Question: QuestionsOf("leakage")[0], at: map[string]int{}}
+	s := &Sheet{Question: questionsOf(instrument.Named("leakage"))[0], at: map[string]int{}}
 	for i := range 60 {
 		at := Place{Item: fmt.Sprint("item-", i%12), Sample: i / 12, Condition: map[string]string{"model": "m"}}
 		u := Unit{Place: at, Judged: make([]Judged, 1)}

@@ -2,59 +2,27 @@ package labels
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/instrument/consistency"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 
-	"github.com/goccy/go-yaml"
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 )
 
-// Question is asked about the answers of an instrument. questions.yaml describes the fields.
+// Question is a question of an instrument's kind.
 type Question struct {
-	Name       string
-	Instrument string
-	Title      string
-	Measure    string
-	Text       string
-	Guide      []string
-	Topic      string
-	Given      [2]string
-	Sides      [2]string
-	Unit       string
-	Choices    []choice
-	Several    bool
-	Words      bool
-	Fault      string
-	FaultValue float64 `yaml:"fault_value"`
-	Undecided  string
-	Apart      []string
-	Near       float64
+	crosstalk.Question
+	kind crosstalk.Kind
 }
-
-type choice struct {
-	Label string  // as stored
-	Shown string  // as shown; empty: as stored. "A" is the first side on the unblinded sheet
-	Value float64 // on the scale of the measure; NaN: none
-}
-
-// Values of Question.Unit, besides an answer.
-const (
-	unitLine    = "line"
-	unitReading = "reading"
-	unitPair    = "pair"
-)
 
 // Names of questions that code reads labels of.
 const (
@@ -68,15 +36,17 @@ const (
 	noClass    = "none" // the answer chooses none of the classes
 )
 
-//go:embed questions.yaml
-var questionsFile []byte
-
-var questions = sync.OnceValue(func() (list []Question) {
-	if err := yaml.Unmarshal(questionsFile, &list); err != nil {
-		panic(err)
+// questions returns the questions of all instruments.
+func questions() (list []Question) {
+	for _, k := range instrument.Kinds() {
+		list = append(list, questionsOf(k)...)
 	}
 	return list
-})
+}
+
+func questionsOf(k crosstalk.Kind) []Question {
+	return ordered.Map(k.Questions, func(q crosstalk.Question) Question { return Question{q, k} })
+}
 
 func questionFor(name string) (Question, error) {
 	i := slices.IndexFunc(questions(), func(q Question) bool { return q.Name == name })
@@ -86,27 +56,22 @@ func questionFor(name string) (Question, error) {
 	return questions()[i], nil
 }
 
-// QuestionsOf returns the questions of an instrument, the most important first.
-func QuestionsOf(instrument string) []Question {
-	return slices.DeleteFunc(slices.Clone(questions()), func(q Question) bool { return q.Instrument != instrument })
-}
-
 func names(questions []Question) []string {
 	return ordered.Map(questions, func(q Question) string { return q.Name })
 }
 
 func (q Question) labels() []string {
-	return ordered.Map(q.Choices, func(c choice) string { return c.Label })
+	return ordered.Map(q.Choices, func(c crosstalk.Choice) string { return c.Label })
 }
 
 func (q Question) shown() []string {
-	return ordered.Map(q.Choices, func(c choice) string { return cmp.Or(c.Shown, c.Label) })
+	return ordered.Map(q.Choices, func(c crosstalk.Choice) string { return cmp.Or(c.Shown, c.Label) })
 }
 
 func (q Question) value(label string) float64 {
 	for _, c := range q.Choices {
 		if c.Label == label {
-			return c.Value
+			return float64(c.Value)
 		}
 	}
 	return math.NaN()
@@ -138,9 +103,9 @@ type Unit struct {
 	Judged  []Judged  // by each similarity; only one if the instrument has no judges
 	Doubt   float64   // how far the instrument is from another finding; NaN: unknown
 
-	key      string
-	near     float64              // the question's limit of Doubt
-	answered consistency.Answered // the answer that was read
+	key   string
+	near  float64  // the question's limit of Doubt
+	alike []string // values of the keys of Unit.Alike
 }
 
 // Judged is an instrument's judgement of a unit.

@@ -2,7 +2,6 @@ package labels
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,12 +10,9 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/ask/journal"
 	"crosstalk/guard"
 	"crosstalk/instrument"
-	"crosstalk/instrument/confusion"
-	"crosstalk/instrument/consistency"
-	"crosstalk/instrument/consistency/read"
+	"crosstalk/internal/ordered"
 	"crosstalk/run"
 )
 
@@ -26,6 +22,7 @@ type Sheet struct {
 	Units    []Unit
 	at       map[string]int  // indexes in Units by key
 	words    map[int]float64 // by answer: 1 if the instrument found no wrong word, else 0
+	splits   crosstalk.LineRules
 }
 
 // Open reads the units that the question with this name asks about in a finished run, in the order of its observations;
@@ -56,13 +53,13 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 		return err
 	}
 	name := manifest.Plan.Instrument
-	possible := QuestionsOf(name)
+	possible := questionsOf(instrument.Named(name))
 	if len(possible) == 0 {
 		return fmt.Errorf("%s: there are no questions about a run of %s", path, name)
 	}
-	prompts, err := run.OpenAnswers(path)
+	answers, err := run.OpenAnswers(path)
 	if err == nil { // recorded answers have none
-		defer prompts.Close()
+		defer answers.Close()
 	}
 	readers := map[int]*reader{}
 	for i, wanted := range questions {
@@ -74,11 +71,14 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 		}
 		s := &Sheet{Question: possible[q], at: map[string]int{}}
 		sheets[i] = s
-		if s.Question.Words && s.Question.Unit != unitLine {
+		if zero, err := instrument.ReadRules(name, []byte("{}")); err == nil {
+			s.splits, _ = zero.(crosstalk.LineRules)
+		}
+		if s.Question.Words && !s.Question.Unit.Lines {
 			s.words = map[int]float64{}
 		}
-		readers[i] = &reader{Sheet: s, journal: prompts, inputs: map[string]string{}, seen: map[consistency.Answered]bool{}}
-		if readers[i].rules, err = rulesOf(manifest); err != nil && s.Question.Unit == unitLine {
+		readers[i] = &reader{Sheet: s, answers: answers, inputs: map[string]string{}, seen: map[string]bool{}}
+		if readers[i].rules, err = rulesOf(manifest); err != nil && s.Question.Unit.Lines {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -101,42 +101,46 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 	return nil
 }
 
-// rulesOf returns the rules of each protocol, or of the only one as "".
-func rulesOf(m run.Manifest) (map[string]confusion.Rules, error) {
-	rules := map[string]confusion.Rules{}
+// rulesOf returns the rules of each protocol that judge lines, or of the only one as "".
+func rulesOf(m run.Manifest) (map[string]crosstalk.LineRules, error) {
+	rules := map[string]crosstalk.LineRules{}
 	for _, scoring := range m.Scoring {
-		var r confusion.Rules
-		if err := json.Unmarshal(scoring.Rules, &r); err != nil {
+		r, err := instrument.ReadRules(m.Plan.Instrument, scoring.Rules)
+		if err != nil {
 			return nil, fmt.Errorf("invalid rules: %w", err)
 		}
-		rules[scoring.Protocol], rules[""] = r, r
+		if lines, ok := r.(crosstalk.LineRules); ok {
+			rules[scoring.Protocol], rules[""] = lines, lines
+		}
 	}
 	return rules, nil
 }
 
 type reader struct {
 	*Sheet
-	rules   map[string]confusion.Rules
-	journal *journal.Journal              // nil: there is none
-	inputs  map[string]string             // the first text given of each item
-	seen    map[consistency.Answered]bool // readings added
+	rules   map[string]crosstalk.LineRules
+	answers *run.Answers      // nil: there are none
+	inputs  map[string]string // the first text given of each item
+	seen    map[string]bool   // units added, by the values of Unit.Alike
 }
 
 func (r *reader) read(path string, o crosstalk.Observation) error {
-	if right := float64(o.Value); r.words != nil && o.Measure == confusion.WPR { // follows LPR of the same answer
+	q := r.Question
+	if r.words != nil && o.Measure == q.Corrects[1] { // follows the question's measure of the same answer
+		right := float64(o.Value)
 		if !o.Value.Defined() {
 			right = 0
 		}
 		p := r.place(o)
 		r.tellApart(&p, o.Labels)
-		if i, known := r.at[p.key(r.Question.Name)]; known && (o.Value.Defined() || o.NotScored == confusion.LineError) {
+		if i, known := r.at[p.key(q.Name)]; known && (o.Value.Defined() || o.Implied) {
 			r.words[i] = right
 		}
 	}
-	if o.Measure != r.Question.Measure {
+	if o.Measure != q.Measure {
 		return nil
 	}
-	if text := o.Text(cmp.Or(r.Question.Given[0], r.Question.Topic)); text != "" {
+	if text := o.Text(cmp.Or(q.Given[0], q.Topic)); text != "" {
 		r.inputs[o.Item] = text
 	}
 	for _, u := range r.units(o) {
@@ -149,27 +153,45 @@ func (r *reader) read(path string, o crosstalk.Observation) error {
 
 // units returns the units of an observation: none, one, or one for each line. Each has one judgement.
 func (r *reader) units(o crosstalk.Observation) []Unit {
-	switch unit := r.Question.Unit; {
-	case unit == unitReading:
-		return r.readings(o)
-	case o.NotScored != "" || !o.Value.Defined() || unit == unitPair && (o.Finding != consistency.Inconsistent ||
-		o.Condition[consistency.ReadingColumn] == consistency.AsRead):
+	of := r.Question.Unit
+	for key, values := range of.Only {
+		if !slices.Contains(values, valueOf(o, key)) {
+			return nil
+		}
+	}
+	for key, values := range of.Except {
+		if slices.Contains(values, valueOf(o, key)) {
+			return nil
+		}
+	}
+	switch {
+	case of.Classes != nil:
+		return r.classes(o)
+	case o.NotScored != "" || !o.Value.Defined():
 		return nil
-	case unit == unitLine:
+	case of.Lines:
 		return r.lines(o)
 	}
 	return []Unit{r.unit(o)}
 }
 
+// valueOf returns the value of a key of Unit in an observation.
+func valueOf(o crosstalk.Observation, key string) string {
+	if key == findingColumn {
+		return o.Finding
+	}
+	return cmp.Or(o.Condition[key], o.Labels[key], o.Text(key))
+}
+
 func (r *reader) place(o crosstalk.Observation) Place {
 	p := Place{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: maps.Clone(o.Condition)}
-	delete(p.Condition, instrument.Named(r.Question.Instrument).Judge)
+	delete(p.Condition, r.Question.kind.Judge)
 	return p
 }
 
 func (r *reader) unit(o crosstalk.Observation) Unit {
 	q := r.Question
-	j := Judged{Judge: o.Condition[instrument.Named(q.Instrument).Judge], Value: float64(o.Value), Finding: o.Finding,
+	j := Judged{Judge: o.Condition[q.kind.Judge], Value: float64(o.Value), Finding: o.Finding,
 		Difference: math.NaN()}
 	a, measured := o.Numbers[q.Sides[0]]
 	if b, both := o.Numbers[q.Sides[1]]; measured && both {
@@ -177,8 +199,10 @@ func (r *reader) unit(o crosstalk.Observation) Unit {
 	}
 	u := Unit{Place: r.place(o), Cluster: cmp.Or(o.Cluster, o.Item), Columns: o.Labels,
 		Topic: cmp.Or(o.Text(q.Topic), o.Labels[q.Topic]), Judged: []Judged{j}, Doubt: math.Abs(j.Difference)}
-	if margin, known := o.Numbers[confusion.Margin]; known {
-		u.Doubt = margin
+	if doubt := q.kind.Doubt; len(doubt) == 1 {
+		if margin, known := o.Numbers[doubt[0]]; known {
+			u.Doubt = margin
+		}
 	}
 	for side := range 2 {
 		u.Texts[side], u.Given[side] = o.Text(q.Sides[side]), o.Text(q.Given[side])
@@ -188,52 +212,53 @@ func (r *reader) unit(o crosstalk.Observation) Unit {
 
 // lines returns a unit for each checked line of an answer.
 func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
-	rule, wrong := r.rules[o.Condition[crosstalk.ProtocolColumn]], map[int]crosstalk.Span{}
-	for _, span := range o.Spans {
-		wrong[span.Line] = span
+	rules := r.rules[o.Condition[crosstalk.ProtocolColumn]]
+	if rules == nil {
+		return nil
 	}
+	judge := func(risk float64) crosstalk.Judge { return guard.Checker{Threshold: risk} }
 	answer := r.unit(o)
-	_, sure := o.Numbers[confusion.Margin]
-	for _, line := range rule.Lines(guard.Checker{Threshold: rule.Risk}, answer.Topic, answer.Texts[0]) {
+	for _, line := range rules.JudgedLines(judge, o) {
 		u := answer
-		u.Line, u.Texts[0] = line.Line, line.Text
+		u.Line, u.Texts[0], u.Doubt = line.Line, line.Text, line.Doubt
 		u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}
-		if sure && line.Line != int(o.Numbers[confusion.MarginLine]) {
-			u.Doubt = math.Inf(1) // farther than the answer's nearest line
-		}
-		if span, found := wrong[line.Line]; found {
-			u.Judged[0].Value, u.Judged[0].Finding = 0, cmp.Or(span.Language, "unknown")
-			u.Doubt = math.Abs(float64(span.Probability) - rule.Threshold)
+		if line.Wrong {
+			u.Judged[0].Value, u.Judged[0].Finding = 0, cmp.Or(line.Language, "unknown")
 		}
 		units = append(units, u)
 	}
 	return units
 }
 
-// readings returns a unit for an answer whose class was read, on first occurrence: answers with the same text to the
-// same instruction are read alike. The journal has the requests.
-func (r *reader) readings(o crosstalk.Observation) []Unit {
-	answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn],
-		Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
-	if o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed ||
-		r.seen[answered] {
+// classes returns a unit for an answer that was read as a class, on its first occurrence among observations that are
+// alike.
+func (r *reader) classes(o crosstalk.Observation) []Unit {
+	of := r.Question.Unit
+	alike := ordered.Map(of.Alike, func(key string) string { return valueOf(o, key) })
+	key := string(crosstalk.Canonical(alike))
+	if r.seen[key] {
 		return nil
 	}
-	r.seen[answered] = true
-	u, class := r.unit(o), o.Text(consistency.ClassText)
-	u.answered = answered
-	delete(u.Condition, consistency.ReadingColumn)
-	u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, noClass)}}
-	if r.journal != nil && len(o.Answers) > 0 {
-		if record, found, err := r.journal.Record(o.Answers[0]); err == nil && found {
+	r.seen[key] = true
+	u := r.unit(o)
+	u.alike, u.Doubt = alike, 0
+	maps.DeleteFunc(u.Condition, func(c, _ string) bool { return r.Question.kind.Column(c).Within })
+	u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(o.Text(of.Classes[0]), noClass)}}
+	if of.Request && r.answers != nil && len(o.Answers) > 0 {
+		if record, found, err := r.answers.Record(o.Answers[0]); err == nil && found {
 			u.Given[0] = strings.TrimSpace(record.Request.Text())
 		}
 	}
-	u.Doubt = 0
-	if c := o.Text(consistency.Confidence); c == read.High.String() || c == read.Full.String() {
-		u.Doubt = 1
+	for key, values := range of.Sure {
+		if slices.Contains(values, valueOf(o, key)) {
+			u.Doubt = 1
+		}
 	}
-	u.Choices = slices.DeleteFunc([]string{class, o.Text(consistency.GoldText)}, func(c string) bool { return c == "" })
+	for _, c := range of.Classes {
+		if class := o.Text(c); class != "" {
+			u.Choices = append(u.Choices, class)
+		}
+	}
 	return []Unit{u}
 }
 
@@ -293,7 +318,7 @@ func (r *reader) fill() {
 			classes[u.Topic][c], all[c] = true, true
 		}
 	}
-	if r.Question.Unit != unitReading {
+	if r.Question.Unit.Classes == nil {
 		return
 	}
 	choices := func(of map[string]bool) []string { return append(slices.Sorted(maps.Keys(of)), noClass, cannotTell) }
@@ -301,7 +326,7 @@ func (r *reader) fill() {
 		r.Units[i].Choices = choices(classes[r.Units[i].Topic])
 	}
 	for _, label := range choices(all) {
-		r.Question.Choices = append(r.Question.Choices, choice{Label: label, Value: math.NaN()})
+		r.Question.Choices = append(r.Question.Choices, crosstalk.Choice{Label: label, Value: crosstalk.Undefined})
 	}
 }
 
@@ -345,7 +370,7 @@ func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet
 	if err != nil {
 		return nil, err
 	}
-	questions := slices.DeleteFunc(QuestionsOf(manifest.Plan.Instrument), func(q Question) bool {
+	questions := slices.DeleteFunc(questionsOf(instrument.Named(manifest.Plan.Instrument)), func(q Question) bool {
 		return !wanted(q) || !slices.ContainsFunc(labels, func(l Label) bool { return l.Question == q.Name })
 	})
 	if len(questions) == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
 	"crosstalk/internal/testing/golden"
 )
 
@@ -121,7 +122,7 @@ func TestEveryQuestion(t *testing.T) {
 			t.Fatal(err)
 		}
 		kind, _, _ := strings.Cut(c.run[1:], `"`)
-		for _, q := range QuestionsOf(kind) {
+		for _, q := range questionsOf(instrument.Named(kind)) {
 			s := openAs(t, dir, q.Name)
 			fmt.Fprintf(&b, "== %s: %q, words right %v ==\n", q.Name, s.Question.labels(), s.words)
 			for _, u := range s.Units {

@@ -107,8 +107,8 @@ func (c *cursor) locate(from, to int) (start, end int) {
 	return start, c.at
 }
 
-// Words returns the checked words of an answer in a language, with their offsets.
-func Words(language, answer string) (words []crosstalk.Span) {
+// Split returns the words of an answer in a language that are checked, with their offsets.
+func (Rules) Split(language, answer string) (words []crosstalk.Span) {
 	segmenter := segmenterOf(language)
 	for l := range lines(answer) {
 		words = l.appendWrong(words, segmenter.AppendWords(nil, l.text), func(string) bool { return true })
@@ -299,4 +299,27 @@ func (r Rules) Lines(judge crosstalk.Judge, language, answer string) (checked []
 	}
 	slices.SortFunc(checked, func(a, b crosstalk.Span) int { return cmp.Compare(a.Start, b.Start) })
 	return checked
+}
+
+// JudgedLines implements crosstalk.LineRules.
+func (r Rules) JudgedLines(judge func(risk float64) crosstalk.Judge, o crosstalk.Observation) (list []crosstalk.JudgedLine) {
+	wrong := map[int]crosstalk.Span{}
+	for _, span := range o.Spans {
+		wrong[span.Line] = span
+	}
+	margin, known := o.Numbers[Margin]
+	for _, line := range r.Lines(judge(r.Risk), o.Labels["language"], o.Text(AnswerText)) {
+		of := crosstalk.JudgedLine{Span: line, Doubt: math.NaN()}
+		switch span, found := wrong[line.Line]; {
+		case found:
+			of.Wrong, of.Language = true, span.Language
+			of.Doubt = math.Abs(float64(span.Probability) - r.Threshold)
+		case known && line.Line == int(o.Numbers[MarginLine]):
+			of.Doubt = margin
+		case known:
+			of.Doubt = math.Inf(1) // farther than the answer's nearest line
+		}
+		list = append(list, of)
+	}
+	return list
 }

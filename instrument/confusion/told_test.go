@@ -54,13 +54,13 @@ func TestWordsAlone(t *testing.T) {
 // The words of an answer, in their places, and which protocols need a list of words.
 func TestWordsOfAnswer(t *testing.T) {
 	var got []string
-	for _, s := range Words("de", " Eins (zwei)\n\ndrei-vier — fünf\nQ: no") {
+	for _, s := range (Rules{}).Split("de", " Eins (zwei)\n\ndrei-vier — fünf\nQ: no") {
 		got = append(got, fmt.Sprintf("%d %d-%d %s", s.Line, s.Start, s.End, s.Text))
 	}
 	if want := "1 1-5 Eins|1 7-11 zwei|3 14-23 dreivier|3 28-33 fünf"; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", strings.Join(got, "|"), want)
 	}
-	if words := Words("zh", "我们很好"); len(words) != 3 || words[0].Text != "我们" {
+	if words := (Rules{}).Split("zh", "我们很好"); len(words) != 3 || words[0].Text != "我们" {
 		t.Errorf("Chinese words %+v", words)
 	}
 	for n, want := range map[int]bool{0: true, 1: true, 2: false, 3: false} {

@@ -32,7 +32,7 @@ func newOrigin(path string, manifest run.Manifest) (o *origin, err error) {
 		return nil, err
 	}
 	measures := map[string]string{}
-	for _, q := range labels.QuestionsOf(manifest.Plan.Instrument) {
+	for _, q := range instrument.Named(manifest.Plan.Instrument).Questions {
 		measures[q.Name] = q.Measure
 	}
 	for _, l := range list {

@@ -293,7 +293,7 @@ func TestLabels(t *testing.T) {
 			By:       map[string]string{"model": "m", "language": x.language, "judge": x.judge, "label": x.label}})
 	}
 	c := NewCollector(nil)
-	c.AddOpinion(labels.Opinion{Question: labels.Question{Measure: "leak_rate", Title: "Which text is nearer to X?", Fault: "test"}, Shares: shares})
+	c.AddOpinion(labels.Opinion{Question: crosstalk.Question{Measure: "leak_rate", Title: "Which text is nearer to X?", Fault: "test"}, Shares: shares})
 	plots := c.Plots()
 	said := read(t, only(t, plots, "What people say"))
 	if got := value(t, said, map[string]string{"by-language": "zh", "by-label": "test", "by-judge": "people"}); got != 0.5 || len(said) != 6 {
@@ -307,7 +307,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("people find %v in zh; want 0.5, the share of test", got)
 	}
 	c = NewCollector(nil)
-	c.AddOpinion(labels.Opinion{Question: labels.Question{Measure: "lpr", Title: "Is the line right?", Fault: "wrong"}, Shares: shares})
+	c.AddOpinion(labels.Opinion{Question: crosstalk.Question{Measure: "lpr", Title: "Is the line right?", Fault: "wrong"}, Shares: shares})
 	if both := read(t, only(t, c.Plots(), "People and instrument")); len(both) != 12 {
 		t.Errorf("%d marks; want 12: three labels of two judges in two settings", len(both))
 	}

@@ -212,12 +212,12 @@ func TestSheetOfPlots(t *testing.T) {
 	shares[4].Value, shares[4].Interval = crosstalk.Undefined, nil
 	one := shares[:9:9]
 	for _, o := range []labels.Opinion{
-		{Question: labels.Question{Measure: "leak_rate", Title: "Which is nearer?", Fault: "test"}, Shares: shares},
-		{Question: labels.Question{Measure: "lpr", Title: "Is it right?"}, Shares: one},
-		{Question: labels.Question{Measure: "leak_rate", Title: "Alone", Fault: "control"}, Shares: one,
+		{Question: crosstalk.Question{Measure: "leak_rate", Title: "Which is nearer?", Fault: "test"}, Shares: shares},
+		{Question: crosstalk.Question{Measure: "lpr", Title: "Is it right?"}, Shares: one},
+		{Question: crosstalk.Question{Measure: "leak_rate", Title: "Alone", Fault: "control"}, Shares: one,
 			Said: []labels.Said{{Weight: 2.5, Observation: seen("leak_rate", "m", 0, "people", map[string]string{"language": "en"})},
 				{Weight: 1, Observation: crosstalk.Observation{Measure: "leak_rate", Value: 1, Condition: map[string]string{"model": "m", "temperature": "0"}}}}},
-		{Question: labels.Question{Measure: "lpr", Title: "Nothing"}},
+		{Question: crosstalk.Question{Measure: "lpr", Title: "Nothing"}},
 	} {
 		c.AddOpinion(o)
 	}

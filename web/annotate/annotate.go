@@ -24,6 +24,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/plainfile"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
@@ -167,16 +168,16 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	instrument := manifest.Plan.Instrument
+	of := manifest.Plan.Instrument
 	var possible []string
-	for _, q := range labels.QuestionsOf(instrument) {
+	for _, q := range instrument.Named(of).Questions {
 		possible = append(possible, q.Name)
 	}
 	wanted := s.options.Questions
 	for _, name := range wanted {
 		if !slices.Contains(possible, name) {
 			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s",
-				name, instrument, strings.Join(possible, ", "))
+				name, of, strings.Join(possible, ", "))
 		}
 	}
 	if len(wanted) > 0 {
