@@ -20,19 +20,19 @@ var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report
 // otherwise are literals that mean something else where they stand, by file:
 // names of JSON fields, functions of templates, marks, inks, words of sentences.
 var otherwise = map[string][]string{
-	"compare/power.go":        {"margin"}, // of a gate
-	"compare/write.go":        {"reference"},
-	"cmd/crosstalk/report.go": {"faults"},      // the answers that are listed
-	"gate/accept/accept.go":   {"cannot tell"}, // the outcome
-	"report/export/export.go": {"not_scored", "tokens"},
-	"report/export/faults.go": {"answer"},      // the column
-	"report/tables.go":        {"cannot_tell"}, // the column, of people
-	"report/labels.go":        {"texts"},       // of the units that people judged
-	"report/page/page.go":     {"line", "rule"},
-	"report/page/text.go":     {"line", "word"},
-	"report/plot/dots.go":     {"top_p"}, // the setting
-	"report/plot/plot.go":     {"rule"},
-	"report/plot/shares.go":   {"part", "censored", "mass"},
+	"compare/power.go":             {"margin"},      // of a gate
+	"cmd/crosstalk/report.go":      {"faults"},      // the answers that are listed
+	"gate/accept/accept.go":        {"cannot tell"}, // the outcome
+	"report/export/export.go":      {"not_scored", "tokens"},
+	"report/export/faults.go":      {"answer"},      // the column
+	"report/tables.go":             {"cannot_tell"}, // the column, of people
+	"report/labels.go":             {"texts"},       // of the units that people judged
+	"report/page/page.go":          {"line", "rule"},
+	"report/page/text.go":          {"line", "word"},
+	"report/plot/dots.go":          {"top_p"}, // the setting
+	"report/plot/plot.go":          {"rule"},
+	"report/plot/shares.go":        {"part", "censored", "mass"},
+	"report/results/comparison.go": {"reference"},
 	"report/suites/suites.go": {"category", "concept", "consistency", "control", "language", "leaks", "source", "task", "test",
 		"words"}, // of items
 	"web/answer.go":  {"tokens"},

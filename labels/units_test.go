@@ -69,7 +69,7 @@ func TestEveryQuestion(t *testing.T) {
 	lines.Spans = []crosstalk.Span{{Line: 2, Language: "de", Probability: 0.9}}
 	lines.Numbers = map[string]float64{"margin": 0.05, "margin_line": 1}
 	words := odd("wpr", "a", 0, "", "language=en task=t1 not_scored=line_error")
-	words.NotScored = "line error"
+	words.NotScored, words.Implied = "line error", true
 	lines2 := odd("lpr", "a", 1, "", "language=en task=t2", "side answer=one two three four five")
 	words2 := odd("wpr", "a", 0, "word", "language=en task=t2")
 	lines3 := odd("lpr", "b", 1, "", "language=en task=t1", "side answer=six seven eight nine ten")

@@ -41,6 +41,15 @@ type Result struct {
 	Hopeless    []*ask.ModelError
 }
 
+// Figure returns the first figure of a measure, which is over all its items: of the first model, if there are several.
+func (r Result) Figure(measure string) (crosstalk.Estimate, bool) {
+	i := slices.IndexFunc(r.Estimates, func(e crosstalk.Estimate) bool { return e.Measure == measure })
+	if i < 0 {
+		return crosstalk.Estimate{}, false
+	}
+	return r.Estimates[i], true
+}
+
 // Why returns the reason why items were not measured.
 func (r Result) Why() error {
 	if r.Limit != nil {

@@ -35,9 +35,10 @@ type Settings interface {
 func (s *Sweep) Asked() *Sweep { return s }
 
 // kept returns the settings as a manifest keeps them: addresses lack passwords, and headers and the variables of keys
-// are left out.
+// are left out, and the names of the caller's models added.
 func kept(settings Settings) json.RawMessage {
 	sweep := settings.Asked()
+	sweep.addOwn()
 	addresses := sweep.BaseURLs
 	defer func() { sweep.BaseURLs = addresses }()
 	sweep.BaseURLs = ordered.Map(addresses, model.PublicURL)

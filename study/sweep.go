@@ -20,12 +20,15 @@ import (
 // Sweep lists models and their settings. Several values of a field are compared: the study has a condition for each
 // combination. An empty field leaves the setting to the protocol or the suite.
 type Sweep struct {
-	Models   []string       `json:"models,omitempty"`    // provider:name (model.Open)
-	BaseURLs []string       `json:"base_urls,omitempty"` // one for all models, or one for each
-	APIs     []string       `json:"apis,omitempty"`      // chat or completions
-	KeyVar   string         `json:"-"`                   // the environment variable that holds the API key
-	Headers  []string       `json:"-"`                   // NAME=VALUE or NAME=$VARIABLE (model.ParseHeader)
-	Families []model.Family `json:"-"`                   // additions to what is known about models
+	Models []string `json:"models,omitempty"` // provider:name (model.Open)
+	// Own are models of the caller's, measured besides Models. Each is named by its Identity, provider:name, in figures and
+	// in the run: the same name resumes the run. Names in Models may be theirs.
+	Own      []crosstalk.Model `json:"-"`
+	BaseURLs []string          `json:"base_urls,omitempty"` // one for all models, or one for each
+	APIs     []string          `json:"apis,omitempty"`      // chat or completions
+	KeyVar   string            `json:"-"`                   // the environment variable that holds the API key
+	Headers  []string          `json:"-"`                   // NAME=VALUE or NAME=$VARIABLE (model.ParseHeader)
+	Families []model.Family    `json:"-"`                   // additions to what is known about models
 
 	Temperatures []string `json:"temperatures,omitempty"` // numbers from 0, or "default" for the provider's
 	TopPs        []string `json:"top_ps,omitempty"`       // numbers in (0, 1], or "default"
@@ -160,6 +163,35 @@ type defaults struct {
 	format   axes // the instrument's own
 }
 
+// addOwn adds the names of the caller's models to Models.
+func (s *Sweep) addOwn() {
+	s.Models = slices.Clone(s.Models)
+	for _, own := range s.Own {
+		if name := own.Identity().String(); !slices.Contains(s.Models, name) {
+			s.Models = append(s.Models, name)
+		}
+	}
+}
+
+// own returns the caller's models by name.
+func (s *Sweep) own() (map[string]crosstalk.Model, error) {
+	models := map[string]crosstalk.Model{}
+	for _, own := range s.Own {
+		id := own.Identity()
+		switch name := id.String(); {
+		case id.Provider == "" || id.Name == "" || strings.Contains(id.Provider, ":"):
+			return nil, fmt.Errorf("a model of the caller's is called %q; expected a provider without a colon, and a name", name)
+		case models[name] != nil:
+			return nil, fmt.Errorf("two models of the caller's are called %s; give each a name of its own", name)
+		case len(s.BaseURLs) > 0:
+			return nil, crosstalk.BadOption("base-url", " is for models by name, and %s is one of the caller's", name)
+		default:
+			models[name] = own
+		}
+	}
+	return models, nil
+}
+
 // conditions returns the grid of a sweep's settings, with the defaults of protocol and suite, and opens its models.
 func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, error) {
 	of.families = s.Families
@@ -171,6 +203,10 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 		if n < 0 {
 			return nil, crosstalk.BadOption(option, " is %d; expected a number above 0", n)
 		}
+	}
+	own, err := s.own()
+	if err != nil {
+		return nil, err
 	}
 	all, err := s.axes(d)
 	if err != nil {
@@ -196,6 +232,12 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 	for i := range conditions {
 		c := &conditions[i]
 		by := opening{c.name, c.baseURL, c.Prompting.API}
+		if mine := own[c.name]; mine != nil {
+			if by.api != "" && by.api != mine.API() {
+				return nil, crosstalk.BadOption("api", " is %s, and %s has only %s", by.api, c.name, mine.API())
+			}
+			models[by] = mine
+		}
 		if models[by] == nil {
 			models[by], err = model.Open(by.name, model.Options{
 				BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,

@@ -19,6 +19,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/gate"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/shell"
 	"crosstalk/internal/visible"
@@ -98,8 +99,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	into := func(name string, command ...string) string {
 		return shell.Line(append(command, "--out", filepath.Join(s.listing.dir, name)))
 	}
-	for _, instrument := range []string{"leakage", "confusion", "consistency"} {
-		data.Runs = append(data.Runs, into(instrument, "crosstalk", "run", instrument))
+	for _, k := range instrument.Kinds() {
+		data.Runs = append(data.Runs, into(k.Name, "crosstalk", "run", k.Name))
 	}
 	data.Score = into("mine", "crosstalk", "score", "confusion", "answers.csv")
 	for _, o := range listOrders {

@@ -15,6 +15,7 @@ import (
 	"crosstalk/internal/interrupt"
 	"crosstalk/internal/shell"
 	"crosstalk/internal/statusline"
+	"crosstalk/labels"
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/report"
@@ -414,7 +415,7 @@ func mergeCommand() *cobra.Command {
 			return err
 		}
 		collect(200) // a fifth less memory than with 300, a tenth more time
-		result, err := merge.Merge(paths, out)
+		result, err := merge.Merge(paths, out, labels.Merge)
 		if short := noteCutShort(c, result.Paths...); short != nil {
 			return errors.Join(err, short)
 		}

@@ -96,7 +96,7 @@ func TestPeople(t *testing.T) {
 		}
 	}
 	for _, want := range []int{2, 0} {
-		result, err := merge.Merge(paths, out)
+		result, err := merge.Merge(paths, out, labels.Merge)
 		list, failed := labels.Read(out)
 		if err != nil || failed != nil || result.Labels != want || len(list) != 2 {
 			t.Errorf("%d labels are new, want %d; the run has %d: %v, %v", result.Labels, want, len(list), err, failed)
@@ -111,7 +111,7 @@ func TestMissingEnds(t *testing.T) {
 	of := shard.Shard{Index: 2, Count: 3}
 	measure(t, study.Leakage{Sweep: study.Sweep{Items: 3}}.Open, of, dir)
 	var incomplete *merge.IncompleteError
-	_, err := merge.Merge([]string{dir}, filepath.Join(dir, "out"))
+	_, err := merge.Merge([]string{dir}, filepath.Join(dir, "out"), labels.Merge)
 	if !errors.As(err, &incomplete) || !reflect.DeepEqual(incomplete.Missing, []string{"1/3", "3/3"}) {
 		t.Error(err)
 	}
@@ -147,20 +147,20 @@ func TestInstructions(t *testing.T) {
 	for i := 1; i < 3; i++ { // the first has none
 		write(i, "a: b\n")
 		out := filepath.Join(dir, fmt.Sprint("out", i))
-		if _, err := merge.Merge(paths, out); err != nil || string(read(t, out, run.InstructionsFile)) != "a: b\n" {
+		if _, err := merge.Merge(paths, out, labels.Merge); err != nil || string(read(t, out, run.InstructionsFile)) != "a: b\n" {
 			t.Errorf("of %d shards: %v", i, err)
 		}
 	}
 	if err := os.Mkdir(filepath.Join(paths[0], run.InstructionsFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merge.Merge(paths, filepath.Join(dir, "no file")); err == nil {
+	if _, err := merge.Merge(paths, filepath.Join(dir, "no file"), labels.Merge); err == nil {
 		t.Error("a directory is taken for instructions")
 	}
 	os.Remove(filepath.Join(paths[0], run.InstructionsFile))
 	write(2, "a: c\n")
 	out := filepath.Join(dir, "different")
-	_, err := merge.Merge(paths, out)
+	_, err := merge.Merge(paths, out, labels.Merge)
 	var different *merge.DifferentError
 	if !errors.As(err, &different) || different.Path != filepath.Join(paths[2], run.InstructionsFile) ||
 		different.Than != filepath.Join(paths[1], run.InstructionsFile) {
@@ -184,7 +184,7 @@ func TestNotes(t *testing.T) {
 	}
 	check := func(changes []string, list []run.Adapted) {
 		t.Helper()
-		_, err := merge.Merge(paths, out)
+		_, err := merge.Merge(paths, out, labels.Merge)
 		m, failed := run.ReadManifest(out)
 		if err != nil || failed != nil || !reflect.DeepEqual(m.Changes, changes) || !reflect.DeepEqual(m.Adapted, list) {
 			t.Errorf("%v, %v: %q %+v; want %q %+v", err, failed, m.Changes, m.Adapted, changes, list)
@@ -200,7 +200,7 @@ func TestNotes(t *testing.T) {
 
 	adapted(0, nil, run.Adapted{Condition: 0, Without: without})
 	var different *merge.DifferentError
-	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || different.Path != paths[1] ||
+	if _, err := merge.Merge(paths, out, labels.Merge); !errors.As(err, &different) || different.Path != paths[1] ||
 		different.Than != paths[0] ||
 		!strings.HasPrefix(different.Field, "adapted is {}, not {") {
 		t.Error(err)
@@ -228,19 +228,19 @@ func TestWithoutAnswers(t *testing.T) {
 	if err := os.Remove(filepath.Join(paths[1], "answers.db")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := merge.Merge(paths, filepath.Join(dir, "refused"))
+	_, err := merge.Merge(paths, filepath.Join(dir, "refused"), labels.Merge)
 	if err == nil || !strings.HasSuffix(err.Error(), "answers.db: is missing: put a copy of the file in its place, or run the shard again") {
 		t.Error(err)
 	}
 	change(t, paths[1], func(m *run.Manifest) { m.Asks = 0 })
 	out := filepath.Join(dir, "out")
-	if result, err := merge.Merge(paths, out); err != nil || result.Asks != count(t, paths[0]) {
+	if result, err := merge.Merge(paths, out, labels.Merge); err != nil || result.Asks != count(t, paths[0]) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if err := os.WriteFile(filepath.Join(paths[1], "answers.db"), []byte(strings.Repeat("nonsense ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merge.Merge(paths, filepath.Join(dir, "broken")); err == nil {
+	if _, err := merge.Merge(paths, filepath.Join(dir, "broken"), labels.Merge); err == nil {
 		t.Error("nonsense was merged as answers")
 	}
 }
@@ -260,7 +260,7 @@ func TestObservations(t *testing.T) {
 	refuse := func(other, want string) {
 		t.Helper()
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := merge.Merge([]string{paths[0], other}, out); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := merge.Merge([]string{paths[0], other}, out, labels.Merge); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 		if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
@@ -296,11 +296,11 @@ func TestAheadWithoutFigures(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
-	if _, err := merge.Merge(paths[:1], out); !errors.As(err, new(*merge.IncompleteError)) {
+	if _, err := merge.Merge(paths[:1], out, labels.Merge); !errors.As(err, new(*merge.IncompleteError)) {
 		t.Fatal(err)
 	}
 	fail(t, filepath.Join(paths[0], "answers.db"))
-	result, err := merge.Merge(paths, out)
+	result, err := merge.Merge(paths, out, labels.Merge)
 	if err != nil || result.Behind != 1 || result.Failed != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -373,7 +373,7 @@ func TestBrokenAnswers(t *testing.T) {
 	if err := os.WriteFile(answers, []byte("no journal"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merge.Merge(paths, out); err == nil || !strings.Contains(err.Error(), answers) {
+	if _, err := merge.Merge(paths, out, labels.Merge); err == nil || !strings.Contains(err.Error(), answers) {
 		t.Errorf("the error is %v, want one about %s", err, answers)
 	}
 	if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
@@ -393,7 +393,7 @@ func TestThrice(t *testing.T) {
 	}
 	change(t, paths[1], func(m *run.Manifest) { m.NotMeasured = 1 })
 	var incomplete *merge.IncompleteError
-	_, err := merge.Merge(paths, filepath.Join(dir, "out"))
+	_, err := merge.Merge(paths, filepath.Join(dir, "out"), labels.Merge)
 	want := []string{fmt.Sprintf("1/2 (%s and %s)", paths[0], paths[1]), fmt.Sprintf("1/2 (%s and %s)", paths[0], paths[2])}
 	if !errors.As(err, &incomplete) || !reflect.DeepEqual(incomplete.Twice, want) || incomplete.Unfinished != nil ||
 		!reflect.DeepEqual(incomplete.Missing, []string{"2/2"}) {
@@ -408,17 +408,17 @@ func TestTwice(t *testing.T) {
 	dir := t.TempDir()
 	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
 	out := filepath.Join(dir, "out")
-	if _, err := merge.Merge(paths, out); err != nil {
+	if _, err := merge.Merge(paths, out, labels.Merge); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
 		alter(t, filepath.Join(path, "answers.db"), func(r *journal.Record) { r.Answer.Text += "!" })
 	}
-	if result, err := merge.Merge(paths, out); err != nil || result.Twice != 2 {
+	if result, err := merge.Merge(paths, out, labels.Merge); err != nil || result.Twice != 2 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	var incomplete *merge.IncompleteError
-	if _, err := merge.Merge(append(paths, paths[0]), out); !errors.As(err, &incomplete) || len(incomplete.Twice) != 1 ||
+	if _, err := merge.Merge(append(paths, paths[0]), out, labels.Merge); !errors.As(err, &incomplete) || len(incomplete.Twice) != 1 ||
 		incomplete.Missing != nil {
 		t.Error(err)
 	}
@@ -432,17 +432,17 @@ func TestScoredOverOtherSuites(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
 	change(t, paths[0], func(m *run.Manifest) { m.Adapted = []run.Adapted{{Condition: 0, Room: true}} })
-	if _, err := merge.Merge(paths, out); err != nil {
+	if _, err := merge.Merge(paths, out, labels.Merge); err != nil {
 		t.Error(err)
 	}
 	change(t, paths[1], func(m *run.Manifest) { m.Suites.All = "others" })
 	var different *merge.DifferentError
-	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || different.Path != paths[1] ||
+	if _, err := merge.Merge(paths, out, labels.Merge); !errors.As(err, &different) || different.Path != paths[1] ||
 		!strings.HasPrefix(different.Field, `suites is {"all":"others"}, not {"all":"leakage-en`) {
 		t.Error(err)
 	}
 	change(t, paths[1], func(m *run.Manifest) { m.Scoring = append(m.Scoring, m.Scoring[0]) })
-	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || !strings.HasPrefix(different.Field, "scoring is [{") {
+	if _, err := merge.Merge(paths, out, labels.Merge); !errors.As(err, &different) || !strings.HasPrefix(different.Field, "scoring is [{") {
 		t.Error(err)
 	}
 }

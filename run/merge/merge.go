@@ -21,7 +21,6 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
-	"crosstalk/labels"
 	"crosstalk/run"
 	"crosstalk/run/figures"
 	"crosstalk/run/shard"
@@ -105,10 +104,12 @@ func (e *AheadError) Error() string {
 // Merge merges runs of shards into the run directory out. Each path is the run of a shard, or a directory of such
 // runs. The order does not matter, and merging again has no effect.
 //
+// people merges what people recorded on the shards, and counts it; nil: nothing (labels.Merge).
+//
 // Runs of different measurements, versions or scorings are refused with an error that names the differing field. The
 // error is an *IncompleteError if a shard is missing, unfinished or duplicated, and an *AheadError if out was
 // resumed.
-func Merge(paths []string, out string) (result Result, err error) {
+func Merge(paths []string, out string, people func(run string, shards []string) (int, error)) (result Result, err error) {
 	shards, err := open(paths)
 	if err != nil {
 		return result, err
@@ -129,8 +130,10 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if err := shards.copyInstructions(d); err != nil {
 		return result, err
 	}
-	if result.Labels, err = labels.Merge(out, result.Paths); err != nil {
-		return result, err
+	if people != nil {
+		if result.Labels, err = people(out, result.Paths); err != nil {
+			return result, err
+		}
 	}
 	recorder, err := d.Record()
 	if err != nil {

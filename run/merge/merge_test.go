@@ -14,6 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
+	"crosstalk/labels"
 	"crosstalk/run"
 	"crosstalk/run/merge"
 	"crosstalk/run/shard"
@@ -135,7 +136,7 @@ func TestMerge(t *testing.T) {
 			}
 			slices.Reverse(paths)
 			for range 2 {
-				result, err := merge.Merge(paths, merged)
+				result, err := merge.Merge(paths, merged, labels.Merge)
 				if err != nil || result.Shards != shards || result.Asks != asks || result.Twice+result.Failed > 0 {
 					t.Fatalf("%+v, %v", result, err)
 				}
@@ -194,7 +195,7 @@ func TestIncomplete(t *testing.T) {
 	if err := os.Remove(filepath.Join(path(2), "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := merge.Merge([]string{path(4), path(2), path(1)}, out)
+	_, err := merge.Merge([]string{path(4), path(2), path(1)}, out, labels.Merge)
 	var incomplete *merge.IncompleteError
 	if !errors.As(err, &incomplete) || !slices.Equal(incomplete.Missing, []string{"3/4"}) || len(incomplete.Unfinished) != 1 ||
 		!strings.HasPrefix(incomplete.Unfinished[0], "2/4 (") || incomplete.Out != out || incomplete.Figures {
@@ -208,7 +209,7 @@ func TestIncomplete(t *testing.T) {
 	}
 	measure(t, open, shard.Shard{}, out) // the rest
 	measure(t, open, shard.Shard{}, single)
-	_, err = merge.Merge([]string{path(4), path(1)}, out)
+	_, err = merge.Merge([]string{path(4), path(1)}, out, labels.Merge)
 	if !errors.As(err, &incomplete) || !incomplete.Figures || !strings.Contains(err.Error(), "its figures from before") {
 		t.Error(err)
 	}
@@ -221,7 +222,7 @@ func TestIncomplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := filepath.Join(dir, "none")
-	if _, err := merge.Merge([]string{path(1), again, path(3)}, none); !errors.As(err, &incomplete) ||
+	if _, err := merge.Merge([]string{path(1), again, path(3)}, none, labels.Merge); !errors.As(err, &incomplete) ||
 		len(incomplete.Twice) != 1 || incomplete.Out != "" {
 		t.Fatal(err)
 	}
@@ -261,19 +262,19 @@ func TestAhead(t *testing.T) {
 	for i := range 2 {
 		measure(t, open, shard.Shard{Index: i + 1, Count: 2}, all)
 	}
-	if _, err := merge.Merge([]string{all}, out); err != nil {
+	if _, err := merge.Merge([]string{all}, out, labels.Merge); err != nil {
 		t.Fatal(err)
 	}
 	want := read(t, out, "estimates.json")
 	fail(t, filepath.Join(all, "shard-1-of-2", "answers.db"))
 	var ahead *merge.AheadError
-	if _, err := merge.Merge([]string{all}, out); !errors.As(err, &ahead) || ahead.Requests != 1 || ahead.Out != out {
+	if _, err := merge.Merge([]string{all}, out, labels.Merge); !errors.As(err, &ahead) || ahead.Requests != 1 || ahead.Out != out {
 		t.Error(err)
 	}
 	if _, err := run.ReadEstimates(out); err != nil || !bytes.Equal(read(t, out, "estimates.json"), want) {
 		t.Errorf("the figures are others: %v", err)
 	}
-	if result, err := merge.Merge([]string{all}, filepath.Join(dir, "new")); err != nil || result.Failed != 1 {
+	if result, err := merge.Merge([]string{all}, filepath.Join(dir, "new"), labels.Merge); err != nil || result.Failed != 1 {
 		t.Errorf("%+v, %v; want one failure", result, err)
 	}
 }
@@ -350,7 +351,7 @@ func TestRefused(t *testing.T) {
 		"nowhere": "nowhere: expected the run of a shard, or a directory with such runs",
 		"empty":   "empty has no runs of shards: expected directories such as empty/shard-1-of-2",
 	} {
-		if _, err := merge.Merge([]string{"all/shard-1-of-2", path}, "none"); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := merge.Merge([]string{"all/shard-1-of-2", path}, "none", labels.Merge); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
@@ -358,7 +359,7 @@ func TestRefused(t *testing.T) {
 		"all":              "all is not empty and not a run directory",
 		"all/shard-1-of-2": `all/shard-1-of-2 has a run with other settings: its shard is "1/2", not ""`,
 	} {
-		if _, err := merge.Merge([]string{"all"}, out); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := merge.Merge([]string{"all"}, out, labels.Merge); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
