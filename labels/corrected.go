@@ -408,8 +408,8 @@ func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 			class = ""
 		}
 		a := u.alike
-		overrides[consistency.Answered{Task: a[0], Instruction: a[1], Text: a[2]}] = consistency.Override{Class: class, Reviewer: strings.Join(who, ", "),
-			Reason: strings.Join(reason, "; ")}
+		overrides[consistency.Answered{Task: a[0], Instruction: a[1], Text: a[2]}] = consistency.Override{
+			Class: class, Reviewer: strings.Join(who, ", "), Reason: strings.Join(reason, "; ")}
 	}
 	return overrides
 }

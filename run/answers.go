@@ -14,8 +14,8 @@ type (
 	MissingError = journal.MissingError // of records that are missing
 )
 
-// OpenAnswers opens the answers of a run to read them. A run of answers that were recorded elsewhere has none: the error
-// is fs.ErrNotExist.
+// OpenAnswers opens the answers of a run to read them. A run of answers that were recorded elsewhere has none: the
+// error is fs.ErrNotExist.
 func OpenAnswers(path string) (*Answers, error) {
 	return journal.OpenReader(filepath.Join(path, journal.Name))
 }

@@ -47,8 +47,8 @@ func (l Leakage) Open() (*Study, error) {
 	if err := similarities.CheckGloss(l.similarities(), s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
-	study := &Study{Instrument: "leakage", Suite: s, columns: figures.Columns{"similarity": true}, env: similarities.NewEnv(),
-		settings: kept(&l)}
+	study := &Study{Instrument: "leakage", Suite: s, columns: figures.Columns{"similarity": true},
+		env: similarities.NewEnv(), settings: kept(&l)}
 	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 // combination. An empty field leaves the setting to the protocol or the suite.
 type Sweep struct {
 	Models []string `json:"models,omitempty"` // provider:name (model.Open)
-	// Own are models of the caller's, measured besides Models. Each is named by its Identity, provider:name, in figures and
-	// in the run: the same name resumes the run. Names in Models may be theirs.
+	// Own are models of the caller's, measured besides Models. Each is named by its Identity, provider:name, in figures
+	// and in the run: the same name resumes the run. Names in Models may be theirs.
 	Own      []crosstalk.Model `json:"-"`
 	BaseURLs []string          `json:"base_urls,omitempty"` // one for all models, or one for each
 	APIs     []string          `json:"apis,omitempty"`      // chat or completions

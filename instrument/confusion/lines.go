@@ -302,7 +302,8 @@ func (r Rules) Lines(judge crosstalk.Judge, language, answer string) (checked []
 }
 
 // JudgedLines implements crosstalk.LineRules.
-func (r Rules) JudgedLines(judge func(risk float64) crosstalk.Judge, o crosstalk.Observation) (list []crosstalk.JudgedLine) {
+func (r Rules) JudgedLines(judge func(risk float64) crosstalk.Judge, o crosstalk.Observation) (
+	list []crosstalk.JudgedLine) {
 	wrong := map[int]crosstalk.Span{}
 	for _, span := range o.Spans {
 		wrong[span.Line] = span

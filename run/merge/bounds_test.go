@@ -123,7 +123,7 @@ func TestOnlyShard(t *testing.T) {
 	dir := t.TempDir()
 	single, out := filepath.Join(dir, "single"), filepath.Join(dir, "out")
 	measure(t, study.Leakage{Sweep: study.Sweep{Items: 4}}.Open, shard.Shard{}, single)
-	if _, err := merge.Merge(measureShards(t, filepath.Join(dir, "all"), 4, 1), out); err != nil {
+	if _, err := merge.Merge(measureShards(t, filepath.Join(dir, "all"), 4, 1), out, labels.Merge); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"estimates.json", "observations.jsonl", "manifest.json"} {

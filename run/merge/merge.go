@@ -109,7 +109,8 @@ func (e *AheadError) Error() string {
 // Runs of different measurements, versions or scorings are refused with an error that names the differing field. The
 // error is an *IncompleteError if a shard is missing, unfinished or duplicated, and an *AheadError if out was
 // resumed.
-func Merge(paths []string, out string, people func(run string, shards []string) (int, error)) (result Result, err error) {
+func Merge(paths []string, out string, people func(run string, shards []string) (int, error)) (
+	result Result, err error) {
 	shards, err := open(paths)
 	if err != nil {
 		return result, err

@@ -245,7 +245,7 @@ func TestUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		var incomplete *merge.IncompleteError
-		_, err := merge.Merge([]string{dir}, filepath.Join(t.TempDir(), "out"))
+		_, err := merge.Merge([]string{dir}, filepath.Join(t.TempDir(), "out"), labels.Merge)
 		if !errors.As(err, &incomplete) || len(incomplete.Unfinished) != 1 ||
 			!strings.HasSuffix(incomplete.Unfinished[0], ": "+why+")") || incomplete.Missing != nil {
 			t.Errorf("%v; want %s", err, why)
