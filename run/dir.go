@@ -58,8 +58,8 @@ type Manifest struct {
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
 
-// OtherSettings names the first setting in which the measurements of two runs differ, with both values; "" if there is none,
-// or if one was written by an older version. The names of files may differ: their contents are in plan and scoring.
+// OtherSettings names the first setting in which the measurements of two runs differ, with both values; "" if there is
+// none, or if one was written by an older version. The names of files may differ: their contents are in plan and scoring.
 func OtherSettings(a, b Manifest) string {
 	if a.Settings == nil || b.Settings == nil {
 		return ""

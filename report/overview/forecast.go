@@ -12,7 +12,8 @@ import (
 	"crosstalk/run"
 )
 
-// WriteForecast writes a forecast for people, with the run directory: a list for one condition, else a table, using names.
+// WriteForecast writes a forecast for people, with the run directory: a list for one condition, else a table, using
+// names.
 func WriteForecast(w io.Writer, f run.Forecast, names report.Names, directory string) error {
 	const unknown = "unknown (needs --prices FILE)"
 	if len(f.Each) == 1 {
