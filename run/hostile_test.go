@@ -15,8 +15,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/plainfile"
-
-	"github.com/ncruces/go-sqlite3"
 )
 
 // finished makes a run of n observations.
@@ -245,28 +243,6 @@ func TestPrivate(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
-// A cache with a view in place of its table could make every look-up endless.
-func TestForeignSimilarityCache(t *testing.T) {
-	for name, sql := range map[string]string{
-		"view":    "DROP TABLE kept; CREATE VIEW kept AS SELECT 1 AS key, 2 AS value",
-		"trigger": "CREATE TRIGGER t AFTER INSERT ON kept BEGIN DELETE FROM kept; END",
-		"columns": "DROP TABLE kept; CREATE TABLE kept (key, value, more)",
-	} {
-		path := finished(t, 1)
-		file := filepath.Join(path, "similarity.db")
-		c, err := sqlite3.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(c.Exec(sql), c.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if err := readers["similarity.db"](path); err == nil || !strings.HasPrefix(err.Error(), file+": is not a similarity cache: has ") {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

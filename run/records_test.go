@@ -249,76 +249,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Lines of other programs are read as encoding/json reads them; what it refuses is
-// refused with the line.
-func TestOtherLines(t *testing.T) {
-	for _, text := range []string{
-		`{"measure":"a","value":1.5e3,"sample":12}`, `{"value":1E3}`, `{"value":-0}`, `{"value":1e-7}`, `{"value":12345678901234567}`, `{"value":123456789012345}`, `{"value":1234567890123456}`,
-		`{"item":"a\\"}`, `{"item":"a\\\"b"}`, `{"item":"\\\\"}`, `{"item":"\u00e9\n"}`, `{"item":"é","cluster":"\"x\""}`, `{"item":"\ud83d\ude00"}`, `{"item":"a\/b"}`,
-		`{"labels":{"a":"b\"}","c":"{"}}`, `{"labels":{"é":"b"}}`, `{"labels":{"a\"":"b"}}`, `{"labels":{"a" : "b"}}`, `{"labels":{}}`, `{"condition":null}`, `{"numbers":{"a":1,"b":-2.5e-3}}`,
-		`{"texts":[{"text":"]","role":"side","name":"n"}]}`, `{"spans":[{"line":3,"text":"}]\"","probability":0.5}]}`, `{"masked":[]}`, `{"answers":["` + strings.Repeat("0a", 32) + `"]}`,
-		`{"tokens":[{"text":"x","start":1}]}`, `{"implied":true}`, `{"implied":false}`, `{"value":null}`, `{ "item" : "a" }`, `{"Item":"a"}`, `{"item":"a","item":"b"}`, `{}`,
-	} {
-		var want crosstalk.Observation
-		if err := json.Unmarshal([]byte(text), &want); err != nil {
-			t.Fatal(text, err)
-		}
-		n := 0
-		for o, err := range ReadObservations(placed(t, text, "", text)) {
-			if n++; err != nil || fmt.Sprintf("%+v", o) != fmt.Sprintf("%+v", want) {
-				t.Errorf("%s: %+v, %v; want %+v", text, o, err, want)
-			}
-		}
-		if n != 2 {
-			t.Errorf("%s: %d read", text, n)
-		}
-	}
-	for _, text := range []string{
-		`{"item":"a`, `{"item":"a\`, `{"item":"a\"`, `{"item":a}`, `{"value":01}`, `{"value":1.}`, `{"value":1e}`, `{"value":+1}`, `{"value":.5}`, `{"value":1e999}`, `{"value":"1"}`, `{"sample":1.5}`, `{"sample":99999999999999999999}`,
-		`{"labels":{"a":1}}`, `{"labels":["a"]}`, `{"labels":{"a":"b"`, `{"spans":[{]}`, `{"spans":[}`, `{"spans":{"a":"b}`, `{"answers":["0"]}`, `{"answers":["` + strings.Repeat("0a", 31) + `"]}`, `{"answers":["` + strings.Repeat("0a", 33) + `"]}`,
-		`{"answers":["` + strings.Repeat("zz", 32) + `"]}`, `{"place":[1,"a"]}`, `{"item":"a"}}`, `{"item":"a"} {"item":"b"}`, `[]`, `"item"`, `{"item":"a",}`, `{"masked":[{"start":1.5}]}`, "{\"item\":\"a\tb\"}", `{"probability`,
-	} {
-		path := placed(t, `{"item":"first"}`, text)
-		var last error
-		for _, err := range ReadObservations(path) {
-			last = err
-		}
-		if last == nil || !strings.HasPrefix(last.Error(), filepath.Join(path, "observations.jsonl")+":2: ") {
-			t.Errorf("%s: %v", text, last)
-		}
-	}
-}
-
-func TestScoringDifference(t *testing.T) {
-	s := Scoring{Protocol: "p", Rules: json.RawMessage(`{"a":1}`), Similarities: []string{"x"}, Samples: 2, By: []string{"category"}}
-	for want, change := range map[string]func(*Scoring){
-		"":                           func(*Scoring) {},
-		`protocol is "p", not "q"`:   func(s *Scoring) { s.Protocol = "q" },
-		"samples is 2, not 3":        func(s *Scoring) { s.Samples = 3 },
-		`by is ["category"], not []`: func(s *Scoring) { s.By = []string{} },
-	} {
-		other := s
-		change(&other)
-		if got := s.Difference(other); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	two := plan()
-	two.Conditions = append(two.Conditions, two.Conditions[0])
-	if got := plan().Difference(two); got != "number of conditions is 1, not 2" {
-		t.Error(got)
-	}
-	changed := plan()
-	changed.Conditions = append(changed.Conditions, changed.Conditions[0])
-	changed.Conditions[1].Model.Name = "n"
-	if got := two.Difference(changed); got != `condition 2: model is "m", not "n"` {
-		t.Error(got)
-	}
-	if a, b := plan().Hash(), two.Hash(); len(a) != 8 || a == b || a != plan().Hash() {
-		t.Errorf("%s, %s", a, b)
-	}
-}
-
 // What asking showed, and how many requests there are, is in the manifest for who
 // resumes the run.
 func TestNotes(t *testing.T) {
@@ -471,22 +401,5 @@ func TestEstimatesOfAnotherSchema(t *testing.T) {
 	want := file + `: unknown schema "crosstalk/estimates/v9"; expected "` + crosstalk.EstimatesSchema + `": update crosstalk`
 	if _, err := ReadEstimates(path); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-// A list of figures may be null or empty; anything else is an error.
-func TestEstimatesThatAreNone(t *testing.T) {
-	for list, want := range map[string]string{`null`: "", `[]`: "", `{}`: "cannot unmarshal object", `5`: "cannot unmarshal number", `[5]`: "cannot unmarshal number", `[{]`: "invalid character"} {
-		path := filepath.Join(t.TempDir(), "run")
-		if err := create(t, path, plan()).Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(path, "estimates.json"), []byte(`{"schema":"`+crosstalk.EstimatesSchema+`","estimates":`+list+`}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadEstimates(path)
-		if want == "" && (err != nil || len(got) != 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, %v", list, got, err)
-		}
 	}
 }

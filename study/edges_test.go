@@ -186,7 +186,8 @@ func TestReviews(t *testing.T) {
 		} else if err == nil {
 			return 0
 		}
-		if e.File != filepath.Join(dir, run.InstructionsFile) || !strings.HasPrefix(e.Error(), fmt.Sprintf("%d rewritten instructions need a review: in %s, ", e.Waiting, e.File)) {
+		want := fmt.Sprintf("%d rewritten instructions need a review: in %s, ", e.Waiting, e.File)
+		if e.File != filepath.Join(dir, run.InstructionsFile) || !strings.HasPrefix(e.Error(), want) {
 			t.Error(e)
 		}
 		return e.Waiting

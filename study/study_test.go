@@ -148,7 +148,8 @@ func TestGrouped(t *testing.T) {
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
-	grouped, err := figures.Of(dir, nil, figures.Set{}, figures.Set{By: []string{}}, figures.Set{}, figures.Set{By: []string{"category"}})
+	grouped, err := figures.Of(dir, nil,
+		figures.Set{}, figures.Set{By: []string{}}, figures.Set{}, figures.Set{By: []string{"category"}})
 	if err != nil || len(grouped) != 4 || !equal(grouped[0], stored) || !equal(grouped[2], stored) ||
 		!equal(grouped[3], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
@@ -163,7 +164,8 @@ func TestGrouped(t *testing.T) {
 			}
 		}
 	}
-	if as, err := figures.Of(dir, given, figures.Set{}); err != nil || len(as) != 1 || !equal(as[0], stored) || read < 1000 {
+	as, err := figures.Of(dir, given, figures.Set{})
+	if err != nil || len(as) != 1 || !equal(as[0], stored) || read < 1000 {
 		t.Errorf("%d observations are read, %v", read, err)
 	}
 	broken := errors.New("broken")
@@ -175,9 +177,8 @@ func TestGrouped(t *testing.T) {
 		t.Errorf("%+v, want %+v", all, stored[0])
 	}
 	var unknown *figures.ColumnError
-	if _, err := figures.Of(dir, nil, figures.Set{By: []string{}}, figures.Set{By: []string{"colour"}}); !errors.As(err, &unknown) ||
-		unknown.Column != "colour" ||
-		!slices.Contains(unknown.Known, "category") {
+	_, err = figures.Of(dir, nil, figures.Set{By: []string{}}, figures.Set{By: []string{"colour"}})
+	if !errors.As(err, &unknown) || unknown.Column != "colour" || !slices.Contains(unknown.Known, "category") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {

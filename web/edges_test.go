@@ -331,7 +331,8 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 	for _, other := range []string{"b", "a"} {
 		before, after := filepath.Join(dir, "runs", "a"), filepath.Join(dir, "runs", other)
-		if err := WriteComparison(t.Context(), &strings.Builder{}, before, after, results.Comparison{Result: compare.Result{Comparisons: make([]compare.Comparison, 1)}}); err != nil {
+		one := results.Comparison{Result: compare.Result{Comparisons: make([]compare.Comparison, 1)}}
+		if err := WriteComparison(t.Context(), &strings.Builder{}, before, after, one); err != nil {
 			t.Error(err)
 		}
 	}

@@ -49,9 +49,12 @@ func (plainFlags) note(io.Writer)          {}
 // instruments returns all instruments. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", func() instrumentFlags { return &leakageFlags{} }, reference.DefaultLeaky, "leakage-en", leakage.Requests},
-		{"confusion", func() instrumentFlags { return &confusionFlags{} }, reference.DefaultConfused, "confusion", confusion.Requests},
-		{"consistency", func() instrumentFlags { return &consistencyFlags{} }, reference.DefaultInconsistent, "consistency", consistency.Requests},
+		{"leakage", func() instrumentFlags { return &leakageFlags{} },
+			reference.DefaultLeaky, "leakage-en", leakage.Requests},
+		{"confusion", func() instrumentFlags { return &confusionFlags{} },
+			reference.DefaultConfused, "confusion", confusion.Requests},
+		{"consistency", func() instrumentFlags { return &consistencyFlags{} },
+			reference.DefaultInconsistent, "consistency", consistency.Requests},
 	}
 }
 

@@ -294,18 +294,6 @@ func listing(t *testing.T, path string) string {
 	return b.String()
 }
 
-// More samples of a run ask for these alone.
-func TestMoreSamples(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, testserver.Options{})
-	suite, out := writeSuite(t, 2), filepath.Join(t.TempDir(), "run")
-	for samples := 1; samples <= 3; samples++ {
-		start(t, nil, runLeakage(s, suite, out, "--seed", "1", "--samples", fmt.Sprint(samples))...).
-			expect(0, fmt.Sprintf("%d answers", 20*samples))
-		askedOnce(t, s, 20*samples)
-	}
-}
-
 // Flags out of range are named, and nothing is made.
 func TestFlags(t *testing.T) {
 	t.Chdir(t.TempDir())

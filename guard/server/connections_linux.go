@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// turnAway lets the kernel ignore clients that begin to connect; those that have begun can still finish. A listener that
-// closes instead cuts connections that it has not accepted yet.
+// turnAway lets the kernel ignore clients that begin to connect; those that have begun can still finish. A listener
+// that closes instead cuts connections that it has not accepted yet.
 func turnAway(l *net.TCPListener) {
 	const flags, syn = 13, 2 // of a TCP header, where the filter begins
 	ignore := []unix.SockFilter{

@@ -15,8 +15,8 @@ const (
 
 // turns decides which text is judged next. A text takes one slot, of which there is one a core and at least two, and
 // room for its bytes, as the memory for judging grows with them. Texts of like length form a queue, and the queues
-// share the work by start-time fair queueing (Goyal, Vin and Cheng 1996): a short text need not wait until the longer ones that
-// came before it are judged, and many short ones cannot keep a long one out.
+// share the work by start-time fair queueing (Goyal, Vin and Cheng 1996): a short text need not wait until the
+// longer ones that came before it are judged, and many short ones cannot keep a long one out.
 type turns struct {
 	mu     sync.Mutex
 	slots  int // free

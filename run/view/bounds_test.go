@@ -98,41 +98,6 @@ func TestSpreadWithoutAll(t *testing.T) {
 	}
 }
 
-// An item is a value of its column, unless a label has that name.
-func TestItems(t *testing.T) {
-	a := observation("a", 0, nil, map[string]string{"language": "de"})
-	b := observation("b", 0, nil, map[string]string{"item": "a"})
-	for item, want := range map[string][]bool{"a": {true, true}, "b": {false, false}} {
-		r := View{Only: []Choice{{ItemColumn, []string{item}}}}.Reader()
-		for i, o := range []crosstalk.Observation{a, b} {
-			if _, in := r.Read(o); in != want[i] {
-				t.Errorf("%s: observation %d: %v", item, i, in)
-			}
-		}
-	}
-	r := View{Groups: []Group{{"x", Choice{ItemColumn, []string{"a"}}}}}.Reader()
-	for _, o := range []crosstalk.Observation{a, b} {
-		if r.Read(o); len(r.Members()) != 1 {
-			t.Errorf("%s is in %d groups", o.Item, len(r.Members()))
-		}
-	}
-}
-
-// Values that read alike when joined are different samples all the same, and equal ones the same.
-func TestPooledSamples(t *testing.T) {
-	r := View{Pool: []string{"x", "y"}}.Reader()
-	for i, c := range []struct {
-		x, y   string
-		sample int
-		want   int
-	}{{"1", "11", 0, 0}, {"11", "1", 0, 1}, {"1", "1", 1, 2}, {"1", "11", 0, 0}, {"1", "11", 1, 3}, {"11", "1", 0, 1}} {
-		o, _ := r.Read(observation("a", c.sample, map[string]string{"x": c.x}, map[string]string{"y": c.y}))
-		if o.Sample != c.want {
-			t.Errorf("observation %d is sample %d, want %d", i, o.Sample, c.want)
-		}
-	}
-}
-
 // The three figures are of what those that they replace are of.
 func TestSpreadKeeps(t *testing.T) {
 	for _, better := range []crosstalk.Direction{crosstalk.Lower, crosstalk.Higher} {
@@ -143,18 +108,5 @@ func TestSpreadKeeps(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 		}
-	}
-}
-
-// White space around names and values is ignored; choosing a value twice is an error.
-func TestSpaces(t *testing.T) {
-	if c, err := ParseChoice(" language = de , fr "); err != nil || c.String() != "language=de,fr" {
-		t.Errorf("%q, %v", c, err)
-	}
-	if g, err := ParseGroup(" language : Latin = de "); err != nil || g.Name != "Latin" || g.Column != "language" {
-		t.Errorf("%q, %v", g, err)
-	}
-	if _, err := Chosen([]string{"model=m", "model=n"}); err == nil {
-		t.Error("a column was chosen twice")
 	}
 }

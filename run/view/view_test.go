@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -126,33 +125,6 @@ func TestParse(t *testing.T) {
 		if got, err := ParseGroup(text); err == nil && got.Name+" "+got.Choice.String() != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}
-	}
-}
-
-// The figures of samples become three; one over all samples is left out where there
-// are some, and one of another kind kept.
-func TestSpread(t *testing.T) {
-	figure := func(measure, model, sample string, value float64) crosstalk.Estimate {
-		e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 3, By: map[string]string{"model": model},
-			Interval: &crosstalk.Interval{}}
-		if sample != "" {
-			e.By["sample"] = sample
-		}
-		return e
-	}
-	got := Spread([]crosstalk.Estimate{figure("a", "m", "", 0.9), figure("a", "m", "1", 0.1), figure("a", "m", "2", 0.4), figure("a", "m", "3", math.NaN()),
-		figure("a", "n", "1", 0.5), figure("b", "m", "", 0.7), figure("c", "m", "1", math.NaN())}, "sample")
-	var list []string
-	for _, e := range got {
-		list = append(list, fmt.Sprintf("%s %s %s %.2f", e.Measure, e.By["model"], e.By["sample"], e.Value))
-		if e.By["sample"] != "" && e.Interval != nil {
-			t.Errorf("%v has an interval", e.By)
-		}
-	}
-	want := []string{"a m min 0.10", "a m mean 0.25", "a m max 0.40", "a n min 0.50", "a n mean 0.50", "a n max 0.50", "b m  0.70",
-		"c m min NaN", "c m mean NaN", "c m max NaN"}
-	if !slices.Equal(list, want) {
-		t.Errorf("%q, want %q", list, want)
 	}
 }
 

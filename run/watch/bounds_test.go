@@ -12,9 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/run"
 	"crosstalk/run/shard"
 )
 
@@ -72,25 +70,6 @@ func TestFindDeepest(t *testing.T) {
 	makeRun(t, filepath.Join(dir, "1", "2", "3", "4", "5", "6", "7", "x", "9"), part{})
 	if got := found(t, dir, true); !slices.Equal(got, []string{"1/2/3/4/5/6/7/8"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// A run names each of its models once; recorded answers have a provider alone.
-func TestModels(t *testing.T) {
-	dir := t.TempDir()
-	model := crosstalk.Identity{Provider: "test", Name: "m"}
-	d, err := run.Create(filepath.Join(dir, "a"), run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{
-		{Model: model}, {Model: model},
-		{Model: crosstalk.Identity{Provider: "recorded"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	runs, err := Read(dir, nil, now)
-	if err != nil || len(runs) != 1 || !slices.Equal(runs[0].Models, []string{model.String(), "recorded"}) || runs[0].Suite != "s@1" {
-		t.Errorf("%+v, %v", runs, err)
 	}
 }
 
@@ -174,39 +153,6 @@ func TestShowUntilStopped(t *testing.T) {
 		time.Sleep(time.Hour)
 		if b.Len() != length {
 			t.Errorf("%q is shown after the end", b.String()[length:])
-		}
-	})
-}
-
-// Nothing is left to do where more was asked than planned.
-func TestShowMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := ask.NewSession(&ask.Memory{}, ask.Options{})
-		asker := s.For(&halting{})
-		var b bytes.Buffer
-		p := newProgress(&b, s, 1)
-		for i := range 2 {
-			asker.Ask(t.Context(), crosstalk.Request{Sample: i})
-		}
-		p.show()
-		if b.String() != "2/2 requests, 1.0/s, 0s left, 30 tokens\n" {
-			t.Errorf("%q", b.String())
-		}
-	})
-}
-
-// However many observations an answer has, it is one.
-func TestShowScoredOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
-		observe, stop := ShowScored(&b, func(crosstalk.Observation) {})
-		for _, measure := range []string{"lpr", "wpr", "length"} {
-			observe(crosstalk.Observation{Item: "a", Measure: measure})
-		}
-		time.Sleep(3 * time.Second)
-		stop()
-		if b.String() != "1 answers scored\n" {
-			t.Errorf("%q", b.String())
 		}
 	})
 }

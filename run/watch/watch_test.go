@@ -102,43 +102,6 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// Shards that have not begun have requests too: as many as the others on average. They
-// are done at the rate of those that run now.
-func TestNotBegun(t *testing.T) {
-	for name, c := range map[string]struct {
-		parts    []part
-		requests int
-		left     time.Duration
-	}{
-		"one runs": {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Second,
-			each: time.Second}}, 8 * 156, 1220 * time.Second},
-		"one is quiet": {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Hour}}, 8 * 156, 0},
-		"they differ": {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20},
-			{shard: shard.Shard{Index: 4, Count: 4}, asks: 10}}, 60, 0},
-		"some are being planned": {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20, done: 5, last: time.Second,
-			each: time.Second}, {shard: shard.Shard{Index: 2, Count: 4}}, {shard: shard.Shard{Index: 3, Count: 4}},
-			{shard: shard.Shard{Index: 4, Count: 4}}}, 80, 75 * time.Second},
-		"one has nothing to do": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 20, last: time.Hour, finished: true},
-			{shard: shard.Shard{Index: 2, Count: 2}, finished: true}}, 20, 0},
-		"one was cut short": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 20, last: time.Hour, finished: true},
-			{shard: shard.Shard{Index: 2, Count: 2}, finished: true, cut: 3}}, 20, 0},
-		"one stopped": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 10, last: time.Second, each: time.Second},
-			{shard: shard.Shard{Index: 2, Count: 2}, asks: 20, done: 5, last: time.Hour}}, 40, 25 * time.Second},
-		"nothing is planned": {[]part{{shard: shard.Shard{Index: 1, Count: 2}}}, 0, 0},
-		"all have begun": {[]part{{shard: shard.Shard{Index: 1, Count: 1}, asks: 20, done: 10, last: time.Second,
-			each: time.Second}}, 20, 10 * time.Second},
-	} {
-		dir := t.TempDir()
-		for _, p := range c.parts {
-			makeRun(t, dir, p)
-		}
-		runs, err := Read(dir, nil, now)
-		if err != nil || len(runs) != 1 || runs[0].Requests != c.requests || runs[0].Left != c.left {
-			t.Errorf("%s: %+v, %v; want %d requests and %v", name, runs, err, c.requests, c.left)
-		}
-	}
-}
-
 // The totals of 50 shards, of which 15 have ended, 10 run, 5 stopped and 20 have not begun: every answer is counted
 // once, and those that have not begun take as long as the others at the rate of those that run.
 func TestManyShards(t *testing.T) {
@@ -204,52 +167,6 @@ func TestUsualRate(t *testing.T) {
 	for i, want := range []bool{false, true, false, true, false, false} {
 		if p := runs[0].Parts[i]; p.Slow != want {
 			t.Errorf("shard %d at %.2f/s is slow: %v", i+1, p.Rate, p.Slow)
-		}
-	}
-}
-
-// A run is running if one of its shards is, else it waits for those that are quiet; else it is broken or cut if one is.
-func TestStateOfShards(t *testing.T) {
-	dir, of := t.TempDir(), func(i int) shard.Shard { return shard.Shard{Index: i, Count: 5} }
-	for i, p := range []part{{asks: 4, done: 4, last: time.Hour, finished: true},
-		{asks: 4, done: 4, last: time.Hour, finished: true, cut: 1}, {asks: 4},
-		{asks: 4, done: 1, last: time.Hour}, {asks: 4, done: 1, last: time.Second}} {
-		p.shard = of(i + 1)
-		makeRun(t, dir, p)
-	}
-	nonsense := []byte(strings.Repeat("nonsense ", 1000))
-	if err := os.WriteFile(filepath.Join(of(3).Dir(dir), "answers.db"), nonsense, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := Read(dir, nil, now)
-	if err != nil || len(whole) != 1 {
-		t.Fatal(whole, err)
-	}
-	for n, want := range []State{Finished, Finished, Cut, Broken, Quiet, Running} {
-		r := Run{Parts: slices.Clone(whole[0].Parts[:n])}
-		if r.sum(now); r.State != want {
-			t.Errorf("of the first %d shards: %s, want %s", n, r.State, want)
-		}
-	}
-}
-
-// Shards are in their order, whatever their directories are called.
-func TestOrderOfShards(t *testing.T) {
-	dir := t.TempDir()
-	for i, name := range []string{"c", "d", "a", "b"} {
-		of := shard.Shard{Index: i + 1, Count: 4}
-		makeRun(t, dir, part{shard: of, asks: 10 * (i + 1)})
-		if err := os.Rename(of.Dir(dir), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	runs, err := Read(dir, nil, now)
-	if err != nil || len(runs) != 1 || len(runs[0].Missing) != 0 {
-		t.Fatal(runs, err)
-	}
-	for i, p := range runs[0].Parts {
-		if p.Shard.Index != i+1 || p.Requests != 10*(i+1) {
-			t.Errorf("in place %d: %+v", i+1, p)
 		}
 	}
 }

@@ -43,35 +43,6 @@ func TestBrokenLabels(t *testing.T) {
 	}
 }
 
-// The letters of a short path stay in messages.
-func TestShortPaths(t *testing.T) {
-	path := newRun(t, "consistency", coded()...)
-	if err := os.WriteFile(filepath.Join(path, labels.File), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	short := filepath.Join(t.TempDir(), "e")
-	if err := os.Rename(path, short); err != nil {
-		t.Fatal(err)
-	}
-	for dir, path := range map[string]string{filepath.Dir(short): "e", short: "."} {
-		t.Chdir(dir)
-		c := as(t, newServer(t, path, Options{}), "ann")
-		if page := c.send("GET", "/nothing", nil).Body.String(); !strings.Contains(page, "<p>Page not found.</p>") {
-			t.Errorf("%s: %s", path, page)
-		}
-		if err := os.WriteFile(filepath.Join(path, labels.File), []byte("{\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		page := c.send("GET", "/progress", nil).Body.String()
-		if !strings.Contains(page, "labels.jsonl:1: ") || strings.Contains(page, " e/") {
-			t.Errorf("%s: %s", path, page)
-		}
-		if err := os.Remove(filepath.Join(path, labels.File)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A withdrawn answer is asked about again at once, though others before it have no answer.
 func TestUndoOutOfOrder(t *testing.T) {
 	path := newRun(t, "leakage", pairs(5, false)...)
@@ -106,41 +77,6 @@ func TestUndoOutOfOrder(t *testing.T) {
 	next(0)
 	if n := lines(t, path); n != 5 {
 		t.Errorf("%d lines", n)
-	}
-}
-
-// Of a team, an adjudicator is not one who answers.
-func TestProgressWithoutAdjudicator(t *testing.T) {
-	path := newRun(t, "leakage", pairs(2, false)...)
-	for i, name := range []string{"bob", "judge"} {
-		s := newServer(t, path, Options{})
-		a := s.of(s.sheets[0], name)[0]
-		label, err := s.sheets[0].Label(labels.Answer{ID: a.ID, Shown: "A", Annotator: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if label.Decides = i == 1; labels.Append(path, label) != nil {
-			t.Error("not saved")
-		}
-	}
-	page := as(t, newServer(t, path, Options{}), "zoe").send("GET", "/progress", nil).Body.String()
-	if !strings.Contains(page, "<bdi>bob</bdi>") || !strings.Contains(page, "<bdi>zoe</bdi>") || strings.Contains(page, "judge") ||
-		strings.Index(page, "bob") > strings.Index(page, "zoe</bdi></td>") {
-		t.Errorf("%s", page)
-	}
-}
-
-// Without tokens only this machine's names are served, so that no other site's page can ask. Tokens are enough.
-func TestHosts(t *testing.T) {
-	path := newRun(t, "leakage", pairs(2, false)...)
-	for host, want := range map[string][2]int{"localhost:80": {200, 401}, "127.0.0.1": {200, 401}, "192.0.2.7": {421, 401}, "other.example": {421, 421}} {
-		for i, o := range []Options{{}, {Annotators: []string{"ann"}}} {
-			c := &client{t: t, h: newServer(t, path, o)}
-			w := c.send("GET", "/", nil, func(r *http.Request) { r.Host = host })
-			if w.Code != want[i] || strings.Contains(w.Body.String(), "ann<") {
-				t.Errorf("%s, %v: %d %s", host, o.Annotators, w.Code, w.Body)
-			}
-		}
 	}
 }
 

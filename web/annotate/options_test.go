@@ -24,17 +24,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A design that cannot be read is an error: what was asked would not be known again.
-func TestBrokenDesign(t *testing.T) {
-	path := newRun(t, "leakage", pairs(2, false)...)
-	if err := os.WriteFile(filepath.Join(path, "labels.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := New(path, Options{}); err == nil || !strings.Contains(err.Error(), "labels.json") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestReadGuide(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "guide.txt")
 	if err := os.WriteFile(file, []byte("\nOne,\r\nstill one.\r\n\r\n \n\nTwo.\n"), 0o600); err != nil {

@@ -107,26 +107,3 @@ func TestTeam(t *testing.T) {
 		t.Errorf("%d decided, %d in the agreement, %v; want %d", decided, a.Adjudicated, err, disagreed)
 	}
 }
-
-// A share is stable: it does not depend on who asks, and all of a team of two get all.
-func TestTeamOptions(t *testing.T) {
-	path := newRun(t, "leakage", pairs(4, false)...)
-	for want, o := range map[string]Options{
-		"overlap is 3; expected at most":  {Annotators: []string{"ann", "bob"}, Overlap: 3},
-		"overlap is -1; expected at most": {Annotators: []string{"ann", "bob"}, Overlap: -1},
-		"overlap is 1; expected at most":  {Overlap: 1},
-		"adjudicator cannot be combined":  {Annotators: []string{"ann"}, Adjudicator: "eve"},
-		"adjudicator cannot be combined ": {Adjudicator: "eve", Sample: labels.Sample{N: 2}},
-	} {
-		if _, err := New(path, o); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(want)) {
-			t.Errorf("%v; want %s", err, want)
-		}
-	}
-	if _, err := New(path, Options{Adjudicator: "eve"}); err == nil || !strings.Contains(err.Error(), "no labels that disagree") {
-		t.Errorf("%v", err)
-	}
-	s := newServer(t, path, Options{Annotators: []string{"ann", "bob"}, Overlap: 2})
-	if len(s.of(s.sheets[0], "ann")) != 4 || len(s.of(s.sheets[0], "bob")) != 4 || s.count("ann") != 4 {
-		t.Error("an overlap of all is not all")
-	}
-}
