@@ -1,9 +1,9 @@
 // Crosstalk measures what bleeds through in language models: meaning that leaks from a prompt into an unrelated answer,
 // one language breaking into another, and answers that change with the form of a question.
 //
-// Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate failed or a check found something, 2 bad
-// usage or input, 3 incomplete (requests failed, a limit was reached, a review is needed, or most answers were not
-// checked), 4 a gate is inconclusive, 130 interrupted.
+// Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate failed or a check found something,
+// 2 bad usage or input, 3 incomplete (requests failed, a limit was reached, a review is needed, or most answers were
+// not checked), 4 a gate is inconclusive, 130 interrupted.
 package main
 
 import (
