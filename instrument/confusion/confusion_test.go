@@ -114,17 +114,6 @@ func TestThresholdIsStrict(t *testing.T) {
 	}
 }
 
-func TestStatuses(t *testing.T) {
-	in := instrument(t, "lcb-paper")
-	for _, status := range []crosstalk.Status{crosstalk.Empty, crosstalk.Refused, crosstalk.Failed} {
-		for _, o := range in.Score(item("ru"), 2, crosstalk.Answer{Status: status, Key: crosstalk.Key{1}}) {
-			if o.Value.Defined() || o.NotScored != string(status) || o.Sample != 2 || len(o.Answers) != 1 {
-				t.Errorf("%s: observed %+v", status, o)
-			}
-		}
-	}
-}
-
 func TestEvidence(t *testing.T) {
 	in := instrument(t, "lcb-script")
 	const some = "ru 1 2 3 4\n\n  en (one), two — three, four\n"
@@ -159,21 +148,6 @@ func TestEvidence(t *testing.T) {
 	}
 	if observations[0].Finding != "" || observations[0].Spans != nil {
 		t.Errorf("an answer without a line error has %+v", observations[0])
-	}
-}
-
-func TestLabels(t *testing.T) {
-	in := instrument(t, "lcb-script")
-	in.Condition = map[string]string{"model": "m"}
-	labels := map[string]string{"source": "s"}
-	o := in.Score(crosstalk.Item{ID: "i", Labels: labels, Prompt: &crosstalk.Prompt{Language: "ru"}}, 0, text(""))[0]
-	if o.Labels["language"] != "ru" || o.Labels["source"] != "s" || o.Condition["model"] != "m" || o.Cluster != "i" || len(labels) != 1 {
-		t.Errorf("observed %+v; the item's labels are %v", o, labels)
-	}
-	o = in.Score(crosstalk.Item{ID: "i", Cluster: "c", Labels: map[string]string{"language": "pt-BR"},
-		Prompt: &crosstalk.Prompt{Language: "pt"}}, 0, text(""))[0]
-	if o.Labels["language"] != "pt-BR" || o.Cluster != "c" {
-		t.Errorf("observed %+v", o)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/estimate"
-	"crosstalk/measure/stats"
 )
 
 // answers are recorded: n times the same one.
@@ -163,89 +162,6 @@ func TestLCPROfASource(t *testing.T) {
 	}
 }
 
-func TestCounts(t *testing.T) {
-	all := estimates(instrument(t, "lcb-script"+undefined), By, confused...)
-	lpr := find(t, all, LPR, "ru", "a")
-	if lpr.N != 50 || lpr.Observations != 50 || lpr.Clusters != 50 {
-		t.Errorf("LPR of 60 answers, 50 of them checked: %+v", lpr)
-	}
-	for name, want := range map[string]int{"unchecked": 7, "empty": 3, "refused": 0, "failed": 0, "full_answer": 10, "line": 0} {
-		if got, ok := lpr.Counts[name]; !ok || got != want {
-			t.Errorf("LPR: %d %s, want %d", got, name, want)
-		}
-	}
-	wpr := find(t, all, WPR, "ru", "a")
-	if wpr.N != 40 || wpr.Observations != 40 || wpr.Counts["line_error"] != 10 || wpr.Counts["word"] != 10 || wpr.Counts["unchecked"] != 7 {
-		t.Errorf("WPR of 40 answers without a line error: %+v", wpr)
-	}
-	wilson := stats.Wilson(30, 40, estimate.Level)
-	if *wpr.Interval != (crosstalk.Interval{Low: wilson.Low, High: wilson.High, Level: estimate.Level, Method: "wilson"}) {
-		t.Errorf("the interval of independent answers is %+v", *wpr.Interval)
-	}
-	lcpr := find(t, all, LCPR, "all", "all")
-	if lcpr.N != 90 || lcpr.Observations != 90 || lcpr.Clusters != 90 {
-		t.Errorf("LCPR is about the languages with a WPR: %+v", lcpr)
-	}
-}
-
-func TestWarnings(t *testing.T) {
-	for protocol, want := range map[string]string{
-		"lcb-script" + undefined: "no data for hi/a, ko/a: left out of the average",
-		"lcb-script":             "no data for hi/a, ko/a: counted as 1",
-	} {
-		all := estimates(instrument(t, protocol), By, confused...)
-		if e := find(t, all, WPR, "all", "all"); !slices.Contains(e.Warnings, want) {
-			t.Errorf("%s: warnings %q", protocol, e.Warnings)
-		}
-		e := find(t, all, WPR, "ko", "a")
-		if protocol == "lcb-script" {
-			if e.Interval != nil || !slices.Equal(e.Warnings, []string{"no data for ko/a: counted as 1"}) {
-				t.Errorf("a cell that counts as 1: %+v", e)
-			}
-		} else if e.Interval != nil || !slices.Equal(e.Warnings, []string{"no observations"}) {
-			t.Errorf("a cell over nothing: %+v", e)
-		}
-	}
-}
-
-func TestGroups(t *testing.T) {
-	in := instrument(t, "lcb-script")
-	in.Condition = map[string]string{"model": "m"}
-	recorded := []answers{{"mono", "b", "ru", right, 1}, {"mono", "a", "fr", wrong, 1}, {"cross", "a", "fr", wrongWord, 1}, {"mono", "", "ko", right, 1}}
-	for by, want := range map[string][]string{
-		"":         {"mono all all", "cross all all"},
-		"language": {"mono all all", "mono ru all", "mono fr all", "mono ko all", "cross all all", "cross fr all"},
-		"source":   {"mono all all", "mono all b", "mono all a", "cross all all", "cross all a"},
-		"source,language": {"mono all all", "mono ru all", "mono fr all", "mono ko all", "mono all b", "mono ru b", "mono all a", "mono fr a",
-			"cross all all", "cross fr all", "cross all a", "cross fr a"},
-		"length":        {"mono all all ALL", "mono all all 10", "cross all all ALL", "cross all all 15"},
-		"task,nonsense": {"mono all all", "cross all all"},
-	} {
-		var columns, got []string
-		if by != "" {
-			columns = strings.Split(by, ",")
-		}
-		for _, e := range estimates(in, columns, recorded...) {
-			if e.Measure != LPR {
-				continue
-			}
-			name := e.By["task"] + " " + e.By["language"] + " " + e.By["source"]
-			if length := e.By["length"]; length == "all" {
-				name += " ALL"
-			} else if length != "" {
-				name += " " + length
-			}
-			got = append(got, name)
-			if e.By["model"] != "m" {
-				t.Errorf("by %s: no model in %v", by, e.By)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("by %q: %q, want %q", by, got, want)
-		}
-	}
-}
-
 // Each figure by several columns is that of its answers alone: what figures over all
 // languages and sources share with those of one is not mixed up.
 func TestFiguresOfParts(t *testing.T) {
@@ -276,28 +192,6 @@ func TestFiguresOfParts(t *testing.T) {
 		if a, b := string(crosstalk.Canonical(e)), string(crosstalk.Canonical(want)); a != b {
 			t.Errorf("%s of %v:\n%s, of its answers alone\n%s", e.Measure, e.By, a, b)
 		}
-	}
-}
-
-func TestOrderAndSignature(t *testing.T) {
-	in := instrument(t, "lcb-script"+undefined)
-	var got []string
-	for _, e := range estimates(in, nil, confused...) {
-		got = append(got, e.Signature)
-	}
-	list := in.Words.Name()
-	want := []string{
-		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
-		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
-		"faults|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if got := in.Rules().Estimator(nil).Estimates(crosstalk.SuiteIDs{}); len(got) != 0 {
-		t.Errorf("figures over nothing: %v", got)
 	}
 }
 
@@ -341,29 +235,3 @@ func TestClusters(t *testing.T) {
 }
 
 func width(e crosstalk.Estimate) float64 { return e.Interval.High - e.Interval.Low }
-
-// Under the paper's protocols every token has the same weight, otherwise every
-// answer: of an answer with one point of 2 bits and one with three of 1 bit on
-// average, (2 + 3 x 1) / 4 or (2 + 1) / 2.
-func TestUncertaintyPerToken(t *testing.T) {
-	for _, p := range Protocols {
-		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
-		for item, of := range map[string][2]float64{"a": {2, 1}, "b": {1, 3}} {
-			e.Add(crosstalk.Observation{Measure: Entropy, Item: item, Cluster: item, Value: crosstalk.Value(of[0]),
-				Condition: map[string]string{"model": "m"},
-				Labels:    map[string]string{"at": atPoint}, Numbers: map[string]float64{tokensCount: of[1], "mass": 1, "top_p": 0.75}})
-		}
-		want, n := 1.5, 2
-		if p.Name != "crosstalk-1" {
-			want, n = 1.25, 4
-		}
-		got := e.Estimates(crosstalk.SuiteIDs{})[0]
-		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 ||
-			got.Counts[tokensCount] != 4 {
-			t.Errorf("%s: %+v, want %v", p.Name, got, want)
-		}
-		if strings.Contains(got.Signature, "mean:tokens") != (n == 4) {
-			t.Errorf("%s: signature %s", p.Name, got.Signature)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package confusion
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -51,14 +50,6 @@ func TestProse(t *testing.T) {
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %q gives %v, want %v", test.rule, test.answer, got, test.want)
 		}
-	}
-}
-
-func TestTag(t *testing.T) {
-	of := item("zh")
-	of.Prompt.Tag = "zh-TW"
-	if got := inProse().Score(of, 0, text("请将商品连同发票一起寄回。"))[0]; got.Value != 0 || got.Labels[LanguageColumn] != "zh" {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -145,40 +136,6 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// Switches are no fraction.
-func TestSwitches(t *testing.T) {
-	in := inProse()
-	in.Part = Reasoning
-	var all []crosstalk.Observation
-	for i := range 20 {
-		of := item("de")
-		of.ID = fmt.Sprint(i)
-		reasoning := mixed
-		if i%2 == 0 {
-			reasoning = german
-		}
-		all = append(all, in.Score(of, 0, crosstalk.Answer{Status: crosstalk.Text, Reasoning: reasoning})...)
-	}
-	figures := sumUp(in, func(yield func(crosstalk.Observation) bool) {
-		for _, o := range all {
-			if !yield(o) {
-				return
-			}
-		}
-	}, nil)
-	for _, e := range figures {
-		if e.Measure == Switches {
-			if !near(e.Value, 100) || e.Interval == nil || e.Interval.Low < 0 || e.Interval.High < 100 ||
-				e.Better != crosstalk.Lower || e.Unit == "" ||
-				!strings.Contains(e.Signature, "|part:reasoning|") || e.Counts["cannot_tell"] != 0 {
-				t.Errorf("%+v %+v", e, e.Interval)
-			}
-			return
-		}
-	}
-	t.Errorf("no figure of switches: %+v", figures)
-}
-
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"part: unknown part \"all\"":                        {Part: "all"},
@@ -191,27 +148,6 @@ func TestOptions(t *testing.T) {
 	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Threshold: "observe"}.Resolve()
 	if err != nil || list[0].Risk != crosstalk.Observe || list[1] != Protocols[1] {
 		t.Errorf("%+v %v", list, err)
-	}
-}
-
-// A term in brackets is excused, and listed with its excuse; without excuses it is a wrong word.
-func TestThreshold(t *testing.T) {
-	const term = "Этот стиль называют кролем (freestyle), он самый быстрый."
-	for threshold, strict := range map[string]bool{"": false, "0.001": true} {
-		list, err := Options{Threshold: threshold}.Resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := inProse()
-		in.Protocol, in.Judge = list[0], guard.Checker{Threshold: list[0].Risk}
-		o := in.Score(item("ru"), 0, text(term))
-		masked := len(o[0].Masked) == 1 && o[0].Masked[0].Reason == string(guard.Gloss)
-		if wrong := o[2].Value == 0; wrong != strict || masked == strict {
-			t.Errorf("strict %v: wrong %v, masked %+v", strict, wrong, o[0].Masked)
-		}
-		if is := strings.HasSuffix(in.Rules().Judge, "+0.001"); is != strict {
-			t.Errorf("strict %v: judge %s", strict, in.Rules().Judge)
-		}
 	}
 }
 

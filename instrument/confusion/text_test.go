@@ -8,65 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-func TestLines(t *testing.T) {
-	for answer, want := range map[string][]string{
-		"":                                   {""},
-		" \t\n\x1c\u3000 ":                   {""},
-		"one\n\ntwo\n":                       {"one", "", "two"},
-		"answer\nQ: next\nA: answer":         {"answer"},
-		"\nQ: cut before trimming":           {""},
-		"Q: not after a line break":          {"Q not after a line break"},
-		"first\nQ: a\nmore\nQ: b":            {"first"},
-		"Don't re-use (it).":                 {"Dont reuse it"},
-		"a—b – c…d":                          {"a b – c…d"},
-		"مرحبا، أهلا؟":                       {"مرحبا أهلا؟"},
-		"你好，世界。《书》":                          {"你好，世界。《书》"},
-		"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~": {""},
-		"a\rb\vc\u2028d\u0085e":              {"a\rb\vc\u2028d\u0085e"},
-		"- item":                             {" item"}, // trimming comes first
-		"\x1f one\x1c":                       {"one"},
-	} {
-		var got []string
-		for l := range lines(answer) {
-			got = append(got, l.text)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("lines(%q) = %q, want %q", answer, got, want)
-		}
-	}
-}
-
-func TestLinePlaces(t *testing.T) {
-	const answer = "\n\n  \"One\", two.\nthree — four\n"
-	var got []line
-	for l := range lines(answer) {
-		got = append(got, l)
-		if answer[l.start:l.start+len(l.raw)] != l.raw {
-			t.Errorf("line %d: %q does not stand at %d", l.number, l.raw, l.start)
-		}
-	}
-	want := []line{{3, 4, `"One", two.`, "One two"}, {4, 16, "three — four", "three   four"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestLocate(t *testing.T) {
-	for _, test := range []struct{ raw, word, want string }{
-		{"(Hello), world!", "Hello", "Hello"},
-		{"(Hello), world!", "world", "world"},
-		{"well-known fact", "wellknown", "well-known"},
-		{"«don't» stop", "«dont»", "«don't»"},
-		{"eins—zwei—drei", "drei", "drei"},
-	} {
-		from := strings.Index(normalise(test.raw), test.word)
-		start, end := (&cursor{raw: test.raw}).locate(from, from+len(test.word))
-		if got := test.raw[start:end]; got != test.want {
-			t.Errorf("%q in %q is %q, want %q", test.word, test.raw, got, test.want)
-		}
-	}
-}
-
 // FuzzLines compares with the published script's way: one replacement after
 // the other over the whole answer.
 func FuzzLines(f *testing.F) {

@@ -2,54 +2,12 @@ package confusion
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
 )
-
-// Wrong words are counted in all right lines, whether a wrong line comes before them or after; none are of wrong lines.
-func TestWordsBesideWrongLines(t *testing.T) {
-	for _, lines := range [][]string{{"ru 1 2 3 people", "en 1 2 3 about", "ru 1 2 about with"},
-		{"en 1 2 3 about", "ru 1 2 about with", "ru 1 2 3 people"}} {
-		o := instrument(t, "lcb-script").Score(item("ru"), 0, text(strings.Join(lines, "\n")))
-		if n := o[0].Numbers; n[wordsWrong] != 3 || n[linesWrong] != 1 || o[0].Finding != SomeLines ||
-			o[2].NotScored != LineError || !o[2].Implied || o[2].Spans != nil {
-			t.Errorf("%q: %+v", lines, o)
-		}
-	}
-}
-
-// Of an answer whose words are wrong but none of whose lines can be told, nothing is said of lines.
-func TestWordsAlone(t *testing.T) {
-	in := inProse()
-	in.Part = Reasoning
-	for _, c := range []struct {
-		checked checked
-		want    map[string]any
-	}{
-		{checked{words: []crosstalk.Span{{Start: 1, End: 2}}}, map[string]any{LPR: 1.0, LineAccuracy: CannotTell,
-			WPR: 0.0, WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
-		{checked{lines: 1}, map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: CannotTell,
-			FirstLine: CannotTell, Switches: CannotTell}},
-		{checked{}, map[string]any{LPR: CannotTell, LineAccuracy: CannotTell, WPR: CannotTell, WordAccuracy: CannotTell,
-			FirstLine: CannotTell, Switches: CannotTell}},
-	} {
-		var list []crosstalk.Observation
-		for _, measure := range in.measures("de") {
-			list = append(list, crosstalk.Observation{Measure: measure, Value: crosstalk.Undefined})
-		}
-		in.judge(list, c.checked)
-		if got := observed(list); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v gives %v, want %v", c.checked, got, c.want)
-		}
-		if _, has := list[0].Numbers[Margin]; has != (c.checked.lines > 0) {
-			t.Errorf("%+v: numbers %v", c.checked, list[0].Numbers)
-		}
-	}
-}
 
 // The words of an answer, in their places, and which protocols need a list of words.
 func TestWordsOfAnswer(t *testing.T) {
@@ -77,54 +35,6 @@ func TestWordsOfAnswer(t *testing.T) {
 	}
 	if list, err := (Options{Part: "reasoning"}).Resolve(); err != nil || len(list) != 1 || list[0] != Protocols[0] {
 		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-// English words are errors in the six languages of the paper, of other scripts, and in no other.
-func TestEnglishStandsOut(t *testing.T) {
-	in := instrument(t, "lcb-script")
-	for _, language := range []string{"ar", "de", "el", "hi", "ja", "ko", "ru", "th", "zh"} {
-		want := !slices.Contains([]string{"de", "el", "th"}, language)
-		if isWrong := in.wordCheck(language); (isWrong != nil) != want || want && (!isWrong("people") || isWrong("слово")) {
-			t.Errorf("%s: words are checked: %v", language, !want)
-		}
-	}
-}
-
-// Wrong lines begin a confusion where the language changes or a right line comes between, and each unclear line counts.
-func TestRunsOfProse(t *testing.T) {
-	const french = "Le train part demain de la gare à huit heures."
-	for _, c := range []struct {
-		lines   []string
-		runs    []int
-		unclear float64
-	}{
-		{[]string{english, french, english}, []int{0, 1, 2}, 0},
-		{[]string{english, english, "Hotel", "Taxi", english}, []int{0}, 2},
-		{[]string{german, english, german, english, english}, []int{0, 1}, 0},
-		{[]string{german, "- Hotel", "- Taxi", german}, nil, 2},
-	} {
-		in := inProse()
-		answer := strings.Join(c.lines, "\n\n")
-		checked, _ := in.check(crosstalk.Prompt{Language: "de"}, answer)
-		if o := in.Score(item("de"), 0, text(answer)); !slices.Equal(checked.runs, c.runs) ||
-			o[0].Numbers[linesUnclear] != c.unclear {
-			t.Errorf("%q: runs %v, numbers %v; want %v, %v unclear", c.lines, checked.runs, o[0].Numbers, c.runs, c.unclear)
-		}
-	}
-	masked := inProse().Score(item("de"), 0, text("„"+english+"“\n"+german))[0].Masked
-	if len(masked) != 1 || masked[0].Reason != "quote" || masked[0].Text != "" {
-		t.Errorf("a quotation is masked once: %+v", masked)
-	}
-}
-
-// A nucleus that the candidates reach but for rounding is not censored.
-func TestNucleusReached(t *testing.T) {
-	for q := 40; q < 75; q++ {
-		first := float64(q) / 100
-		if of := uncertaintyOf(candidates(first, 0.75-first), 1, 0.75); of.Censored || of.Nucleus != 2 {
-			t.Errorf("%v and %v: %+v", first, 0.75-first, of)
-		}
 	}
 }
 

@@ -76,38 +76,6 @@ func TestUncertaintyIsALowerBound(t *testing.T) {
 	}
 }
 
-func TestLikeliest(t *testing.T) {
-	at := func(taken string, probabilities ...float64) crosstalk.TokenLogprob {
-		return crosstalk.TokenLogprob{Token: taken, Top: candidates(probabilities...)}
-	}
-	unlikely := at("x", 0.5, 0.4)
-	unlikely.Top = append(unlikely.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -99})
-	other := at("t2", 0.5, 0.3, 0.01) // the same letters of other bytes
-	other.Bytes, other.Top[2].Bytes = []byte{0xc3}, []byte{0xc4}
-	impossible := at("x", 0.5, 0.4)
-	impossible.Top = append(impossible.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -9999})
-	for _, test := range []struct {
-		name string
-		of   crosstalk.TokenLogprob
-		k    int
-		want int
-	}{
-		{"all", at("t0", 0.5, 0.3, 0.1), 3, 3},
-		{"completions add the token taken", at("t3", 0.5, 0.3, 0.1, 0.01), 3, 3},
-		{"vLLM puts it in the last one's place", at("t2", 0.5, 0.3, 0.01), 3, 2},
-		{"it is all there is", at("t0", 0.5), 3, 1},
-		{"and others may be likelier", at("t0", 0.4), 3, 0},
-		{"none", at("t0"), 3, 0},
-		{"unlikely, but possible", unlikely, 5, 3},
-		{"bytes of another token", other, 3, 3},
-		{"outside the server's sampling", impossible, 5, 2},
-	} {
-		if got := len(likeliest(test.of, test.k)); got != test.want {
-			t.Errorf("%s: %d candidates, want %d", test.name, got, test.want)
-		}
-	}
-}
-
 // tokens makes the positions of an answer: each token with two candidates, of
 // which the first has probability p.
 func tokens(p float64, texts ...string) (list []crosstalk.TokenLogprob) {
@@ -123,80 +91,6 @@ func listening(t testing.TB) *Instrument {
 	in.Prompting.Logprobs = 2
 	in.Protocol.PerToken = false // tested separately
 	return in
-}
-
-func TestUncertaintyInAnswers(t *testing.T) {
-	in := listening(t)
-	answer := text("ru 1 2 3 4\n en one two три four")
-	answer.Logprobs = tokens(0.99, "ru 1 2 3", " 4\n ")
-	answer.Logprobs = append(answer.Logprobs, tokens(0.5, "en")...)
-	answer.Logprobs = append(answer.Logprobs, tokens(0.99, " one two", " три four", "<end>")...)
-	observations := in.Score(item("ru"), 0, answer)
-	strip := observations[0].Tokens
-	if len(strip) != 5 || strip[2].Text != "en" || !strip[2].Fault || strip[1].Fault || strip[3].Fault ||
-		answer.Text[strip[2].Start:strip[2].End] != "en" {
-		t.Fatalf("the strip is %+v", strip)
-	}
-	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != -0.6931 ||
-		len(strip[2].Candidates) != 2 {
-		t.Errorf("at the point: %+v", strip[2])
-	}
-	found := map[string]crosstalk.Observation{}
-	for _, o := range observations[2:] {
-		if isUncertainty(o.Measure) {
-			found[o.Measure+" "+o.Labels["at"]] = o
-		}
-	}
-	if len(found) != 4 {
-		t.Fatalf("observed %v", found)
-	}
-	at, elsewhere := found["entropy confusion point"], found["entropy elsewhere"]
-	if at.Value != 1 || at.Numbers["tokens"] != 1 || math.Abs(float64(elsewhere.Value)-0.0808) > 1e-4 || elsewhere.Numbers["tokens"] != 4 {
-		t.Errorf("entropy: %+v, %+v", at, elsewhere)
-	}
-	if n := found["nucleus_size confusion point"]; n.Value != 2 || n.Condition["distribution"] != "unscaled" {
-		t.Errorf("nucleus size: %+v", n)
-	}
-
-	clean := text("ru 1 2 3 4")
-	clean.Logprobs = tokens(0.9, "ru 1 2", " 3 4")
-	observations = in.Score(item("ru"), 0, clean)
-	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy ||
-		o.Labels["at"] != cleanAnswer || o.Numbers["tokens"] != 2 {
-		t.Errorf("a clean answer: %+v", observations)
-	}
-}
-
-// Which distribution the uncertainty is of stands in the condition, and the top-p of
-// nuclei in the signature.
-func TestDistribution(t *testing.T) {
-	t03, t0, p05 := 0.3, 0.0, 0.5
-	for _, test := range []struct {
-		change func(*Instrument)
-		want   string
-		topP   string
-	}{
-		{func(*Instrument) {}, "unscaled", "p=0.75"},
-		{func(in *Instrument) { in.Prompting.Decoding.Temperature = &t03 }, "T=0.3", "p=0.75"},
-		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.Prompting.Decoding.TopP = &t0, &p05 }, "unscaled", "p=0.5"},
-	} {
-		in := listening(t)
-		test.change(in)
-		answer := text("ru 1 2 3 4")
-		answer.Logprobs = tokens(0.6, "ru 1 2 3 4")
-		o := in.Score(item("ru"), 0, answer)
-		if got := o[4].Condition["distribution"]; got != test.want {
-			t.Errorf("the distribution is %q, want %q", got, test.want)
-		}
-		scaled := float64(o[3].Value) < 0.9 // 0.97 bits unscaled
-		if scaled != strings.HasPrefix(test.want, "T=") {
-			t.Errorf("%s: entropy %v", test.want, o[3].Value)
-		}
-		estimates := sumUp(in, slices.Values(o), nil)
-		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|points:2|top:2|"+test.want+"|"+test.topP+"|v") {
-			t.Errorf("%s: the signature is %s", test.want, e.Signature)
-		}
-	}
 }
 
 func TestBegins(t *testing.T) {
@@ -274,69 +168,6 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// A table like the paper's: means over answers of the mean over their tokens,
-// with what was not scored, over all languages unless asked otherwise.
-func TestEstimateUncertainty(t *testing.T) {
-	in := listening(t)
-	var all []crosstalk.Observation
-	score := func(id, language, answer string, logprobs []crosstalk.TokenLogprob) {
-		i := item(language)
-		i.ID = id
-		a := text(answer)
-		a.Logprobs = logprobs
-		all = append(all, in.Score(i, 0, a)...)
-	}
-	score("a", "ru", "en 1 2 3 4", append(tokens(0.5, "en"), tokens(0.9, " 1 2", " 3 4")...))
-	score("b", "fr", "en 1 2 3 4", append(tokens(0.9, "en"), tokens(0.9, " 1 2", " 3 4")...))
-	score("c", "fr", "fr 1 2 3 4", tokens(0.6, "fr 1 2", " 3 4"))
-	score("d", "fr", "fr 1 2 3 4", nil)
-	score("e", "fr", "fr 1", tokens(0.5, "fr 1"))
-	all = append(all, in.Score(item("fr"), 0, crosstalk.Answer{Status: crosstalk.Empty})...)
-	h := func(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
-	for _, by := range [][]string{By, {"language"}, nil} {
-		found := map[string]crosstalk.Estimate{}
-		for _, e := range sumUp(in, slices.Values(all), by) {
-			found[strings.TrimSpace(e.Measure+" "+e.By["at"]+" "+e.By["language"])] = e
-		}
-		if e, apart := found["entropy confusion point ru"]; apart != (len(by) == 1) || apart && (e.Value != 1 || e.N != 1) {
-			t.Errorf("by %v: %+v", by, e)
-		}
-		at := found["entropy confusion point all"]
-		if math.Abs(float64(at.Value)-(1+h(0.9))/2) > 1e-9 || at.N != 2 || at.Observations != 2 || at.Unit != "bits" ||
-			at.Counts["tokens"] != 2 || at.Average != nil {
-			t.Errorf("by %v: at confusion points %+v", by, at)
-		}
-		clean := found["nucleus_size clean answer all"]
-		if clean.Value != 2 || clean.N != 1 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 ||
-			clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
-			t.Errorf("by %v: in clean answers %+v", by, clean)
-		}
-		if want := "top:2|unscaled|p=0.75|v"; !strings.Contains(clean.Signature, want) {
-			t.Errorf("by %v: the signature %s has no %s", by, clean.Signature, want)
-		}
-	}
-}
-
-// What was not known of the distribution is said.
-func TestUncertaintyWarnings(t *testing.T) {
-	in := listening(t)
-	answer := text("ru 1 2 3 4")
-	for _, token := range []string{"ru", " 1 2", " 3 4"} {
-		answer.Logprobs = append(answer.Logprobs, crosstalk.TokenLogprob{Token: token, Top: candidates(0.4, 0.2)})
-	}
-	var warnings []string
-	for _, e := range sumUp(in, slices.Values(in.Score(item("ru"), 0, answer)), nil) {
-		if isUncertainty(e.Measure) {
-			warnings = append(warnings, strings.Join(e.Warnings, "; "))
-		}
-	}
-	const mass, censored = "the candidates have 60.0 % of the probability", "at 3 of 3 tokens the candidates do not reach top-p"
-	if len(warnings) != 2 || !strings.Contains(warnings[0], mass) || strings.Contains(warnings[0], censored) ||
-		!strings.Contains(warnings[1], mass) || !strings.Contains(warnings[1], censored) {
-		t.Errorf("warnings %q", warnings)
-	}
-}
-
 // FuzzUncertainty holds whatever a server says: figures are finite and in range, and
 // tokens lie in the answer, in order.
 func FuzzUncertainty(f *testing.F) {
@@ -372,26 +203,4 @@ func FuzzUncertainty(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A character of another script whose first part is a token of its own begins
-// there.
-func TestPointInParts(t *testing.T) {
-	in := listening(t)
-	for name, parts := range map[string][]crosstalk.TokenLogprob{
-		"bytes": append(tokens(0.9, "fr 1 2 3 "), crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xd0}},
-			crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xb4}}),
-		"empty part": tokens(0.9, "fr 1 2 3 ", "", "д"),
-	} {
-		answer := text("fr 1 2 3 д")
-		answer.Logprobs = parts
-		o := in.Score(item("fr"), 0, answer)
-		if o[0].Tokens != nil || o[2].Measure != WPR || len(o[2].Tokens) != 3 {
-			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
-		}
-		tokens := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})
-		if tokens[0].Fault || !tokens[1].Fault || tokens[2].Fault {
-			t.Errorf("%s: %+v", name, tokens)
-		}
-	}
 }

@@ -78,3 +78,14 @@ func TestScoreOne(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// The presets never change: figures of old and new runs are compared.
+func TestPresets(t *testing.T) {
+	want := `[{"Name":"crosstalk-1","Post":"sentence","Round":-1,"Tie":0,"Own":true,"ClusterTest":true,"Temperature":0,"MaxTokens":100,"Samples":1,"System":""},` +
+		`{"Name":"gonen-2024","Post":"prompt-period","Round":-1,"Tie":0,"ClusterTest":false,"Temperature":0,"MaxTokens":100,"Samples":10,"System":""},` +
+		`{"Name":"smilga-2025","Post":"none","Round":3,"Tie":0,"ClusterTest":false,"Temperature":0.5,"MaxTokens":10,"Samples":5,` +
+		`"System":"Finish the sentence you are given with no more than five words."}]`
+	if got := string(crosstalk.Canonical(Protocols)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
