@@ -9,7 +9,7 @@ import (
 
 // The rule book has the rules by their names, in their order, with their excuses.
 func TestRuleBook(t *testing.T) {
-	data, err := os.ReadFile("../docs/confusion.md")
+	data, err := os.ReadFile("../docs/validation/confusion.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ var notFigures = map[string]string{
 	"3.11":       "a version of Python (measure/pytext/pytext_test.go)",
 }
 
-// A sentence that calls a figure a paper's, or published, has it from docs/published.tsv:
+// A sentence that calls a figure a paper's, or published, has it from docs/validation/published.tsv:
 // in pages and in comments, from the paper named last and the tables that it names.
 func TestPublishedAudit(t *testing.T) {
 	list := readPublished(t)
@@ -85,7 +85,7 @@ func (c claim) isIn(list []published) bool {
 }
 
 // claims are the figures of the sentences about papers of a page, but for code and what
-// is made of docs/published.tsv, or of the comments of a Go file; and how many there are.
+// is made of docs/validation/published.tsv, or of the comments of a Go file; and how many there are.
 func claims(text string, code bool) (list []claim, sentences int) {
 	texts := []string{publishedBlock.ReplaceAllString(fences.ReplaceAllString(text, "\n\n"), "\n\n")}
 	if code {

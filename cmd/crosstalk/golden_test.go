@@ -43,7 +43,7 @@ func TestSmilga(t *testing.T) {
 	}
 }
 
-// What docs/papers.md quotes is in tables 2 and 3 of the paper's text, with the figures of gloss beside it.
+// What docs/validation/papers.md quotes is in tables 2 and 3 of the paper's text, with the figures of gloss beside it.
 func TestSmilgaQuoted(t *testing.T) {
 	paper, err := os.ReadFile(filepath.Join(filepath.Dir(shared.File(t, "")), "papers/smilga-2025.txt"))
 	if err != nil {

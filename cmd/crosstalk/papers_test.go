@@ -16,9 +16,9 @@ import (
 	"crosstalk/internal/testing/shared"
 )
 
-const papersPage = "../../docs/papers.md"
+const papersPage = "../../docs/validation/papers.md"
 
-// Every command of docs/papers.md runs, in its order, and prints the table below it.
+// Every command of docs/validation/papers.md runs, in its order, and prints the table below it.
 // Models that are not here are asked in a dry run. -full -update writes the tables.
 func TestPapers(t *testing.T) {
 	long(t)

@@ -91,10 +91,10 @@ func largest(list []published) string {
 	return strconv.FormatFloat(most, 'g', 2, 64)
 }
 
-// publishedBlock is the part of the page that is made from docs/published.tsv.
+// publishedBlock is the part of the page that is made from docs/validation/published.tsv.
 var publishedBlock = regexp.MustCompile(`(?s)(<!-- published -->\n).*?(<!-- end -->)`)
 
-// The page counts the numbers in docs/published.tsv, and explains each state that
+// The page counts the numbers in docs/validation/published.tsv, and explains each state that
 // occurs and no other.
 func TestPublishedPage(t *testing.T) {
 	page, err := os.ReadFile(papersPage)

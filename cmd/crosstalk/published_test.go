@@ -20,7 +20,7 @@ import (
 	"crosstalk/suite"
 )
 
-// published is a number in a paper, a row of docs/published.tsv.
+// published is a number in a paper, a row of docs/validation/published.tsv.
 type published struct {
 	paper, section, table string // a table, or text: a number in the text of the section
 	part, row, column     string // of the table, in its words
@@ -29,7 +29,7 @@ type published struct {
 	state                 string
 }
 
-const publishedFile = "../../docs/published.tsv"
+const publishedFile = "../../docs/validation/published.tsv"
 
 // publishedStates are the states of a number, and what the page says of them. The first
 // are compared.
@@ -90,7 +90,7 @@ func writePublished(t *testing.T, list []published) {
 
 var digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?k?`)
 
-// Every row of docs/published.tsv is in the text of its paper: its numbers follow each
+// Every row of docs/validation/published.tsv is in the text of its paper: its numbers follow each
 // other in a line.
 func TestPublished(t *testing.T) {
 	texts := map[string][][]string{} // the numbers of each line, by paper
@@ -409,7 +409,7 @@ func (n published) with(v float64) published {
 }
 
 // comparePublished computes every published number of which the answers are here, and
-// compares it and its state with docs/published.tsv.
+// compares it and its state with docs/validation/published.tsv.
 func comparePublished(t *testing.T, dir string) {
 	t.Helper()
 	prompts, err := suite.Load(filepath.Join(dir, "test_sets.zip"))

@@ -3,14 +3,11 @@ package kubernetes
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"crosstalk/cluster"
-	"crosstalk/tools/internal/bench"
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
@@ -56,38 +53,6 @@ func TestManifests(t *testing.T) {
 				t.Errorf("the arguments are %q, expected %q", got, want)
 			}
 		})
-	}
-}
-
-// What the manual shows is taken too.
-func TestManual(t *testing.T) {
-	tree, err := bench.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(tree, "docs", "cluster.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := 0
-	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1) {
-		for _, document := range bytes.Split(m[1], []byte("\n---\n")) {
-			var kind struct{ Kind string }
-			if err := yaml.Unmarshal(document, &kind); err != nil {
-				t.Fatal(err)
-			}
-			into := map[string]any{"Job": new(batch.Job), "PersistentVolumeClaim": new(core.PersistentVolumeClaim)}[kind.Kind]
-			if into == nil {
-				t.Fatalf("an unknown kind %q", kind.Kind)
-			}
-			if err := yaml.UnmarshalStrict(document, into); err != nil {
-				t.Errorf("%v\n%s", err, document)
-			}
-			shown++
-		}
-	}
-	if shown == 0 {
-		t.Error("docs/cluster.md shows no manifest")
 	}
 }
 
