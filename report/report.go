@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/numbers"
 )
 
 // Formats are the values of --format, the default first.
@@ -81,7 +82,7 @@ func WriteJSON[T any](w io.Writer, format string, document any, parts []T) error
 	return nil
 }
 
-// PValue formats a p-value with three decimals, "-" if undefined.
+// PValue formats a p-value with three numbers.Decimals, "-" if undefined.
 func PValue(p crosstalk.Value) string {
 	switch {
 	case !p.Defined():
@@ -89,7 +90,7 @@ func PValue(p crosstalk.Value) string {
 	case p < 0.001:
 		return "<0.001"
 	}
-	return decimals(p)
+	return numbers.Decimals(p)
 }
 
 // Level formats the level of the intervals of figures: "95 %".
@@ -143,7 +144,7 @@ func EffectSize(e *crosstalk.Effect) string {
 	if math.Abs(float64(e.Value)) < 0.0005 {
 		return "0.000"
 	}
-	return decimals(e.Value)
+	return numbers.Decimals(e.Value)
 }
 
 // Number formats a number for programs; it is empty if undefined.

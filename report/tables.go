@@ -129,7 +129,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return EffectSize(e.Effect) }})
 	}
 	if some(ofPeople) {
-		columns = append(columns, peopleColumns("kappa", "cannot tell %", decimals, numbers.Percent)...)
+		columns = append(columns, peopleColumns("kappa", "cannot tell %", numbers.Decimals, numbers.Percent)...)
 	}
 	t.Header, t.Rows = rowsOf(estimates, columns)
 	t.Notes = notes(estimates, varying, measures)

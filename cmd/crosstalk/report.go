@@ -214,7 +214,7 @@ func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 	if result.Unmatched > 0 {
 		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
-	return report.AgreementView{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
+	return results.Agreement{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
 }
 
 // writeCorrected prints figures of a run that its labels correct.

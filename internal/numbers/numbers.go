@@ -26,6 +26,14 @@ func Value(f crosstalk.Value, unit string) string {
 	return strconv.FormatFloat(float64(f), 'f', 2, 64)
 }
 
+// Decimals formats a coefficient or a probability with three decimals, "-" if undefined.
+func Decimals(f crosstalk.Value) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(f), 'f', 3, 64)
+}
+
 // Difference formats a signed difference in its unit, for fractions in percentage points; "-" if undefined.
 func Difference(f crosstalk.Value, unit string) string {
 	s := Value(f, unit)

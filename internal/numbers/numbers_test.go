@@ -15,6 +15,7 @@ func TestNumbers(t *testing.T) {
 		{Difference(0.0364, ""), "+3.6"}, {Difference(-0.0364, ""), "-3.6"}, {Difference(0.0001, ""), "0.0"},
 		{Difference(-0.0001, ""), "0.0"}, {Difference(crosstalk.Undefined, ""), "-"}, {Difference(0.25, "bits"), "+0.25"},
 		{Difference(-1.5, "bits"), "-1.50"}, {Difference(-0.001, "bits"), "0.00"},
+		{Decimals(crosstalk.Undefined), "-"}, {Decimals(0.25), "0.250"},
 		{Interval(nil, ""), "-"}, {Interval(interval, "bits"), "-0.01 to 0.25"}, {DifferenceInterval(nil, ""), "-"},
 		{DifferenceInterval(interval, ""), "-0.9 to +25.0"}, {DifferenceInterval(interval, "bits"), "-0.01 to +0.25"},
 		{Points(0.01), "1 point"}, {Points(0.025), "2.5 points"}, {Points(0.012345), "1.23 points"}, {Points(0), "0 points"},

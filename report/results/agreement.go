@@ -1,4 +1,4 @@
-package report
+package results
 
 import (
 	"cmp"
@@ -13,30 +13,31 @@ import (
 	"crosstalk/internal/numbers"
 	"crosstalk/internal/ordered"
 	"crosstalk/labels"
+	"crosstalk/report"
 )
 
-// AgreementView specifies how to show an agreement.
-type AgreementView struct {
+// Agreement is an agreement of labels, and how to show it.
+type Agreement struct {
 	labels.Agreement
 	Short bool                     // tables fit a screen: only what matters most, by group only on request
 	Link  func(item string) string // returns the URL of an item's answers; may be nil
 }
 
-// Write writes the agreement in one of Formats.
-func (a AgreementView) Write(w io.Writer, format string) error {
-	return WriteResult(w, format, a.Agreement, a.Figures, a.records, a.tables)
+// Write writes the agreement in one of report.Formats.
+func (a Agreement) Write(w io.Writer, format string) error {
+	return report.WriteResult(w, format, a.Agreement, a.Figures, a.records, a.tables)
 }
 
 // shares are the figures shown as percentages in tables.
 var shares = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
 
-func (a AgreementView) tables() []Table {
+func (a Agreement) tables() []report.Table {
 	all := a.Figures
 	if a.Short {
 		a = a.screen()
 	}
 	shared := sharedColumns(a.Figures)
-	figures := Table{
+	figures := report.Table{
 		Heading: []string{"agreement", a.Question,
 			fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
 			"annotators " + strings.Join(a.Annotators, ", ")},
@@ -49,7 +50,7 @@ func (a AgreementView) tables() []Table {
 		figures.Heading = append(figures.Heading, inWords(shared))
 	}
 	for _, f := range a.Figures {
-		number, unit := decimals, ""
+		number, unit := numbers.Decimals, ""
 		if slices.Contains(shares, f.Measure) {
 			number, unit = numbers.Percent, " %"
 		}
@@ -68,7 +69,7 @@ func (a AgreementView) tables() []Table {
 		figures.Notes = []string{"shares and rates are weighted: the sample was stratified by " +
 			strings.Join(a.Weighted, ", ")}
 	}
-	tables := []Table{figures}
+	tables := []report.Table{figures}
 	if len(a.Curves) > 0 {
 		tables = append(tables, curveTable(a.Curves))
 	}
@@ -90,7 +91,7 @@ const (
 )
 
 // screen keeps what matters most: the quality of the instrument, then rates.
-func (a AgreementView) screen() AgreementView {
+func (a Agreement) screen() Agreement {
 	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
 		labels.Alpha, labels.Rate}
 	if a.Question == labels.Codes { // codes have no other figures
@@ -136,14 +137,14 @@ func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 }
 
 // curveTable shows tau-b by slack: a row for each judge and group.
-func curveTable(curves []labels.Curve) Table {
-	t := Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
+func curveTable(curves []labels.Curve) report.Table {
+	t := report.Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
 	for _, p := range curves[0].Points {
 		t.Header = append(t.Header, strconv.FormatFloat(p.Slack, 'g', -1, 64))
 	}
 	t.Header = append(t.Header, "n")
 	for _, curve := range curves {
-		taus := ordered.Map(curve.Points, func(p labels.Point) string { return decimals(p.Tau) })
+		taus := ordered.Map(curve.Points, func(p labels.Point) string { return numbers.Decimals(p.Tau) })
 		row := append([]string{curve.Judge, inWords(curve.By)}, taus...)
 		t.Rows = append(t.Rows, append(row, strconv.Itoa(curve.N)))
 	}
@@ -151,8 +152,8 @@ func curveTable(curves []labels.Curve) Table {
 }
 
 // matrix shows the confusion matrix: a row for each finding, a column for each label of the majority.
-func (a AgreementView) matrix(all []labels.Figure) Table {
-	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
+func (a Agreement) matrix(all []labels.Figure) report.Table {
+	t := report.Table{Heading: []string{"found by the instrument, and said by the majority of people"},
 		Header: []string{"judge", "by", "found"}, Left: 3}
 	for _, f := range all {
 		said := slices.ContainsFunc(a.Cells, func(c labels.Cell) bool { return c.People == f.Of })
@@ -178,8 +179,8 @@ func (a AgreementView) matrix(all []labels.Figure) Table {
 	return t
 }
 
-func (a AgreementView) worst() Table {
-	t := Table{Heading: []string{"largest disagreements"},
+func (a Agreement) worst() report.Table {
+	t := report.Table{Heading: []string{"largest disagreements"},
 		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
 	for _, d := range a.Disagreements {
 		item := d.Item
@@ -187,19 +188,12 @@ func (a AgreementView) worst() Table {
 			item += fmt.Sprintf(", line %d", d.Line)
 		}
 		t.Rows = append(t.Rows, []string{d.Judge, item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
-			beginning(d.Topic), strings.Join(ordered.Map(d.Texts, beginning), " / "), decimals(d.Difference)})
+			beginning(d.Topic), strings.Join(ordered.Map(d.Texts, beginning), " / "), numbers.Decimals(d.Difference)})
 	}
 	if a.Link != nil {
 		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.Link("ITEM")}
 	}
 	return t
-}
-
-func decimals(v crosstalk.Value) string {
-	if !v.Defined() {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(v), 'f', 3, 64)
 }
 
 func beginning(text string) string {
@@ -216,14 +210,14 @@ func inWords(by map[string]string) string {
 	return cmp.Or(strings.Join(parts, " · "), crosstalk.All)
 }
 
-func (a AgreementView) records() [][]string {
+func (a Agreement) records() [][]string {
 	all := [][]string{{"measure", "of", "by", "value", "low", "high", "n"}}
 	for _, f := range a.Figures {
 		low, high := crosstalk.Undefined, crosstalk.Undefined
 		if f.Interval != nil {
 			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
 		}
-		all = append(all, []string{f.Measure, f.Of, inWords(f.By), Number(f.Value), Number(low), Number(high),
+		all = append(all, []string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high),
 			strconv.Itoa(f.N)})
 	}
 	return all

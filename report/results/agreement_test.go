@@ -1,4 +1,4 @@
-package report
+package results
 
 import (
 	"bytes"
@@ -59,14 +59,14 @@ func TestAgreementSheet(t *testing.T) {
 	var b bytes.Buffer
 	for _, c := range []struct {
 		title string
-		view  AgreementView
+		view  Agreement
 	}{
-		{"with curves", AgreementView{Agreement: few, Link: func(item string) string { return "/x?q=" + item }}},
-		{"with curves, short", AgreementView{Agreement: few, Short: true}},
-		{"of codes, short", AgreementView{Agreement: many, Short: true}},
-		{"of codes, as asked, short", AgreementView{Agreement: asked, Short: true}},
-		{"of three, short", AgreementView{Agreement: three, Short: true}},
-		{"of three", AgreementView{Agreement: three}},
+		{"with curves", Agreement{Agreement: few, Link: func(item string) string { return "/x?q=" + item }}},
+		{"with curves, short", Agreement{Agreement: few, Short: true}},
+		{"of codes, short", Agreement{Agreement: many, Short: true}},
+		{"of codes, as asked, short", Agreement{Agreement: asked, Short: true}},
+		{"of three, short", Agreement{Agreement: three, Short: true}},
+		{"of three", Agreement{Agreement: three}},
 	} {
 		formats := []string{"table"}
 		if c.title == "with curves" {
@@ -79,13 +79,15 @@ func TestAgreementSheet(t *testing.T) {
 			}
 		}
 	}
+	fmt.Fprintf(&b, "== words\n%s\n%s\n%s\n%s\n", inWords(nil), inWords(map[string]string{"b": "2", "a": "1"}),
+		beginning(strings.Repeat("é", 40)), beginning(strings.Repeat("é", 41)))
 	golden.Check(t, "testdata/agreement.txt", b.String())
 	b.Reset()
-	if err := (AgreementView{Agreement: few}).Write(&b, "json"); err != nil || strings.Contains(b.String(), "ByDefault") ||
+	if err := (Agreement{Agreement: few}).Write(&b, "json"); err != nil || strings.Contains(b.String(), "ByDefault") ||
 		!strings.Contains(b.String(), `"weighted_by"`) {
 		t.Errorf("%v %s", err, &b)
 	}
-	if err := (AgreementView{Agreement: few}).Write(&b, "yaml"); err == nil ||
+	if err := (Agreement{Agreement: few}).Write(&b, "yaml"); err == nil ||
 		err.Error() != `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex` {
 		t.Error(err)
 	}
