@@ -204,3 +204,35 @@ func FuzzUncertainty(f *testing.F) {
 		}
 	})
 }
+
+func TestLikeliest(t *testing.T) {
+	at := func(taken string, probabilities ...float64) crosstalk.TokenLogprob {
+		return crosstalk.TokenLogprob{Token: taken, Top: candidates(probabilities...)}
+	}
+	unlikely := at("x", 0.5, 0.4)
+	unlikely.Top = append(unlikely.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -99})
+	other := at("t2", 0.5, 0.3, 0.01) // the same letters of other bytes
+	other.Bytes, other.Top[2].Bytes = []byte{0xc3}, []byte{0xc4}
+	impossible := at("x", 0.5, 0.4)
+	impossible.Top = append(impossible.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -9999})
+	for _, test := range []struct {
+		name string
+		of   crosstalk.TokenLogprob
+		k    int
+		want int
+	}{
+		{"all", at("t0", 0.5, 0.3, 0.1), 3, 3},
+		{"completions add the token taken", at("t3", 0.5, 0.3, 0.1, 0.01), 3, 3},
+		{"vLLM puts it in the last one's place", at("t2", 0.5, 0.3, 0.01), 3, 2},
+		{"it is all there is", at("t0", 0.5), 3, 1},
+		{"and others may be likelier", at("t0", 0.4), 3, 0},
+		{"none", at("t0"), 3, 0},
+		{"unlikely, but possible", unlikely, 5, 3},
+		{"bytes of another token", other, 3, 3},
+		{"outside the server's sampling", impossible, 5, 2},
+	} {
+		if got := len(likeliest(test.of, test.k)); got != test.want {
+			t.Errorf("%s: %d candidates, want %d", test.name, got, test.want)
+		}
+	}
+}
