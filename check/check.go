@@ -298,7 +298,7 @@ func (o Options) folder(r recorded.Reading, path string, yield func(file, error)
 	found := false
 	for _, name := range names {
 		f, err := o.open(r, name)
-		if err == nil && f.kind < document {
+		if err == nil && f.kind == logs {
 			f.Close()
 			continue
 		}

@@ -107,7 +107,7 @@ func (f *File) isChat() bool {
 		if err != nil || asked && is || len(f.Kept()) > MaxText {
 			return err == nil && len(f.Kept()) <= MaxText
 		}
-		if asked = asked || !is; !bySpeaker().MatchString(row.Values[speakerColumn] + ":") {
+		if asked = !is; !bySpeaker().MatchString(row.Values[speakerColumn] + ":") {
 			return true
 		}
 	}

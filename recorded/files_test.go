@@ -100,7 +100,7 @@ func TestKind(t *testing.T) {
 		{"a.json", `{"a": "` + strings.Repeat("x", MaxText-9) + `"}`, Text},
 		{"a.json", `{"data": [` + chat + `]}`, Answers}, {"a.csv", "text\nJa", Answers}, {"a.eval", "", Answers}, {"a.md", "Ja", Text},
 		{"a", chat + "\n" + chat, Answers}, {"a", chat, Answers}, {"a", catalogue, Requests}, {"a", `{"completion": "Ja", "text": "a"}`, Answers},
-		{"a", "Ja, gut.\nNein.", Text}, {"a", "Ja, gut.", Text}, {"a", "answer,language\nJa,de", Answers}, {"a", "Ja", Text},
+		{"a", "Ja, gut.\nNein.", Text}, {"a", "Ja, gut.\nNein, schlecht.", Text}, {"a", "Ja, gut.", Text}, {"a", "answer,language\nJa,de", Answers}, {"a", "Ja", Text},
 		{"a", "{\"text\": \"Ja\"}\nx", Requests}, {"a", "{x", Requests},
 	} {
 		f, err := Reading{}.Open(write(t, c.name, c.content))

@@ -95,6 +95,12 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for row, err := range Read(write(t, "a.parquet.gz", gzipped(t, content))) {
+		if err != nil || len(row.Columns) == 0 {
+			t.Errorf("%+v, %v", row, err)
+		}
+		break
+	}
 	in, out, err = os.Pipe()
 	if err != nil {
 		t.Fatal(err)
