@@ -9,7 +9,8 @@ import (
 )
 
 func TestParseThreshold(t *testing.T) {
-	for text, want := range map[string]float64{"observe": crosstalk.Observe, "warn": crosstalk.Warn, "block": crosstalk.Block, "1": 1, "0.25": 0.25, "1e-3": 0.001} {
+	for text, want := range map[string]float64{"observe": crosstalk.Observe, "warn": crosstalk.Warn,
+		"block": crosstalk.Block, "1": 1, "0.25": 0.25, "1e-3": 0.001} {
 		if got, err := crosstalk.ParseThreshold(text); err != nil || got != want {
 			t.Errorf("%s: %g, %v; want %g", text, got, err, want)
 		}
@@ -59,7 +60,8 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("%s at %g: risk %g, p %g, span %+v", c.tag, c.threshold, j.Risk, j.P, j.Spans[0])
 		}
 	}
-	for threshold, want := range map[float64]string{0: "", crosstalk.Warn: "", crosstalk.Observe: "+observe", crosstalk.Block: "+block", 0.25: "+0.25"} {
+	for threshold, want := range map[float64]string{0: "", crosstalk.Warn: "", crosstalk.Observe: "+observe",
+		crosstalk.Block: "+block", 0.25: "+0.25"} {
 		rules := (Checker{Threshold: threshold}).Rules()
 		if !strings.HasSuffix(rules, want) || strings.Count(rules, "+") != 1+strings.Count(want, "+") {
 			t.Errorf("threshold %g: rules %s, want the ending %q", threshold, rules, want)

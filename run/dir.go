@@ -59,7 +59,8 @@ type Manifest struct {
 }
 
 // OtherSettings names the first setting in which the measurements of two runs differ, with both values; "" if there is
-// none, or if one was written by an older version. The names of files may differ: their contents are in plan and scoring.
+// none, or if one was written by an older version. The names of files may differ: their contents are in plan and
+// scoring.
 func OtherSettings(a, b Manifest) string {
 	if a.Settings == nil || b.Settings == nil {
 		return ""

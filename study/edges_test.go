@@ -66,7 +66,8 @@ func TestErrors(t *testing.T) {
 	write(t, "tasks.yaml", tasksFile, "empty.yaml", strings.Split(tasksFile, "    items:")[0], "none.yaml", "[]\n", "unusable.csv", header+"a,m,,x,y,b,c\n",
 		"a.csv", header+"a,m,sharks,He likes sharks. He saw a,He saw a,big fish.,red car.\n", "b.csv", header+"a,m,sharks,He likes sharks. He saw a,He saw a,blue fish.,a car.\n",
 		"answers.csv", "item,input,instruction,run,answer\n1,en,en,1,yes\n", "unknown.csv", "item,input,instruction,run,answer\n9,en,en,1,yes\n",
-		"replies.csv", "id,language,completion\nnobody,de,Guten Tag zusammen.\n", "klingon.csv", "id,language,completion\n1,tlh,nuqneH qaStaH nuq\n2,tlh,nuqneH\n")
+		"replies.csv", "id,language,completion\nnobody,de,Guten Tag zusammen.\n", "klingon.csv", "id,language,completion\n1,tlh,nuqneH qaStaH nuq\n2,tlh,nuqneH\n",
+		"own.csv", "prompt,language\nKei hea,mi\n", "bad.yaml", "instructions: 7\n", "bare.yaml", "instructions: []\n")
 	hot, models := []string{"0", "1"}, []string{"reference:leaky?rate=0.3", "reference:leaky?rate=0.6"}
 	sweep := func(s Sweep) Leakage {
 		s.Items = 2
@@ -122,6 +123,19 @@ func TestErrors(t *testing.T) {
 		Consistency{Instructions: "none.yaml"}, Consistency{Texts: []string{"none.jsonl"}}, Consistency{Overrides: "no-run"}, Consistency{Suite: "tasks.yaml"},
 		Consistency{Identifier: "none.bin"},
 		Consistency{Options: consistency.Options{Protocols: []string{"x"}}},
+		Consistency{By: []string{" "}},
+		Consistency{Sweep: Sweep{Temperatures: []string{"hot"}}},
+		Consistency{Suite: "tasks.yaml", From: []string{"fr"}},
+		Consistency{Suite: "nowhere"},
+		Consistency{Instructions: "bad.yaml"},
+		Consistency{Instructions: "bare.yaml"},
+		Consistency{Parts: []string{"I"}, To: []string{"eq"}, Rewrite: []string{"eq=x"}},
+		Confusion{By: []string{" "}},
+		Confusion{Sweep: Sweep{Temperatures: []string{"hot"}}},
+		Confusion{Suite: "nowhere"},
+		Confusion{Options: confusion.Options{Protocols: []string{"x"}}},
+		Confusion{Suite: "own.csv"},
+		Leakage{Sweep: Sweep{Temperatures: []string{"hot"}}},
 	} {
 		s, err := of.Open()
 		say(i, s, err)
@@ -152,6 +166,13 @@ func TestErrors(t *testing.T) {
 		func() (*Study, error) {
 			return Consistency{Texts: []string{"no.csv"}}.Recorded([]string{"answers.csv"}, "", "tasks.yaml")
 		},
+		func() (*Study, error) { return Confusion{Words: "x"}.Recorded([]string{"replies.csv"}, "") },
+		func() (*Study, error) { return Confusion{Expect: "x y"}.Recorded([]string{"replies.csv"}, "") },
+		func() (*Study, error) { return Confusion{Identifier: "x.bin"}.Recorded([]string{"replies.csv"}, "") },
+		func() (*Study, error) {
+			return Consistency{Options: consistency.Options{Protocols: []string{"x"}}}.Recorded(nil, "", "tasks.yaml")
+		},
+		func() (*Study, error) { return Consistency{By: []string{" "}}.Recorded(nil, "", "tasks.yaml") },
 	} {
 		s, err := open()
 		if err == nil {

@@ -125,7 +125,8 @@ func rootCommand() *cobra.Command {
 		{"Measure", []*cobra.Command{group("run", asking...), group("score", scoring...),
 			powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), tableCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(), exportCommand()}},
+			reportCommand(), tableCommand(), compareCommand(), gateCommand(), acceptCommand(runs), serveCommand(),
+			exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{

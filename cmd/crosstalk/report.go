@@ -278,7 +278,8 @@ func annotateCommand() *cobra.Command {
 		Help: "what to ask (default: all that the run has; in a sheet the run's instrument)"}})
 	addSample(c, &a.Sample)
 	config.Declare(c, "", []config.Flag{
-		{Name: "guideline", To: &a.guideline, Rare: true, Help: "a text file to show in place of the guidelines of the questions"},
+		{Name: "guideline", To: &a.guideline, Rare: true,
+			Help: "a text file to show in place of the guidelines of the questions"},
 		{Name: "annotator", To: &a.Annotators,
 			Help: "names of annotators who get a token each (default: everybody enters a name), or of the one of a sheet"},
 		{Name: "overlap", To: &a.Overlap, Rare: true,
