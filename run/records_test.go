@@ -403,3 +403,13 @@ func TestEstimatesOfAnotherSchema(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// Figures cover items that were not measured unless a column has another value than theirs.
+func TestMissingIn(t *testing.T) {
+	m := Missing{Labels: map[string]string{"language": "de"}}
+	for value, want := range map[string]bool{"": true, crosstalk.All: true, "de": true, "fr": false} {
+		if got := m.In(map[string]string{"language": value, "similarity": "gloss"}); got != want {
+			t.Errorf("%q: %t", value, got)
+		}
+	}
+}
