@@ -163,8 +163,8 @@ type Comparison struct {
 // Missing is the number of items left out.
 func (c Comparison) Missing() int { return total(c.LeftOut) }
 
-// Unpaired is the reason for items that only one condition has.
-const Unpaired = "unpaired"
+// unpaired is the reason for items that only one condition has.
+const unpaired = "unpaired"
 
 // Runs compares the conditions of one run or of several. It reads the observations of each run once, and keeps a value
 // for each item, condition and measure in memory. An error is from reading, or explains why nothing can be compared.

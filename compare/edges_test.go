@@ -237,11 +237,11 @@ func TestWithoutIDs(t *testing.T) {
 	const warning = "answers without an id cannot be paired"
 	named := pairsWith(1, 2, 30)
 	named.add("m", "only here", "", 1, first, nil)
-	if c := only(t, runs(t, Options{}, named)); c.LeftOut[Unpaired] != 1 || slices.Contains(c.Warnings, warning) {
+	if c := only(t, runs(t, Options{}, named)); c.LeftOut[unpaired] != 1 || slices.Contains(c.Warnings, warning) {
 		t.Errorf("%+v", c)
 	}
 	named.add("m", "", "", 1, second, nil)
-	if c := only(t, runs(t, Options{}, named)); c.LeftOut[Unpaired] != 2 || !slices.Contains(c.Warnings, warning) {
+	if c := only(t, runs(t, Options{}, named)); c.LeftOut[unpaired] != 2 || !slices.Contains(c.Warnings, warning) {
 		t.Errorf("%+v", c)
 	}
 	elsewhere := pairsWith(1, 2, 30)
@@ -421,7 +421,7 @@ func TestSmallPilot(t *testing.T) {
 		run.Estimates[i].Unit = "tokens"
 	}
 	if _, refused, err := Pilots([]Run{run}, Options{}); err == nil || len(refused) != 1 ||
-		refused[0].Reason != NoFraction {
+		refused[0].Reason != noFraction {
 		t.Errorf("%+v, %v", refused, err)
 	}
 	studies, refused, err := Pilots([]Run{r.run(t)}, Options{})

@@ -58,9 +58,9 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	for _, p := range pairs {
 		switch {
 		case len(t.averageOf(p.of).measures) > 1:
-			refused = append(refused, p.of.refusal(NotLinear))
+			refused = append(refused, p.of.refusal(notLinear))
 		case p.of.Unit != "":
-			refused = append(refused, p.of.refusal(NoFraction))
+			refused = append(refused, p.of.refusal(noFraction))
 		default:
 			studies = append(studies, t.study(p))
 		}
@@ -73,8 +73,8 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 
 // Reasons why nothing is planned for a figure.
 const (
-	NotLinear  = "a harmonic mean has no variance per item: plan for the measures it combines"
-	NoFraction = "a difference in points does not apply: the measure is not a fraction"
+	notLinear  = "a harmonic mean has no variance per item: plan for the measures it combines"
+	noFraction = "a difference in points does not apply: the measure is not a fraction"
 )
 
 // study estimates the components of variance from the paired samples, within the cells of the figure.

@@ -109,7 +109,7 @@ func TestPilotOfOneCondition(t *testing.T) {
 	harmonic.add("lpr", "1", "", 1, first, nil)
 	harmonic.add("wpr", "1", "", 1, first, nil)
 	if _, refused, err := Pilots([]Run{harmonic.run(t)}, Options{Measures: []string{"lcpr"}}); err == nil ||
-		len(refused) != 1 || refused[0].Reason != NotLinear {
+		len(refused) != 1 || refused[0].Reason != notLinear {
 		t.Errorf("%+v, %v", refused, err)
 	}
 }

@@ -154,7 +154,7 @@ func (m *matched) doubts(c Comparison) (warnings []string) {
 				"items, %s", Describe(f.side.condition, nil), f.Value, over))
 		}
 	}
-	if m.table.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
+	if m.table.unnamed > 0 && c.LeftOut[unpaired] > 0 {
 		warnings = append(warnings, "answers without an id cannot be paired")
 	}
 	return warnings
@@ -220,7 +220,7 @@ func (t *table) match(p pair, o Options) *matched {
 		case of < 0 && against != 0:
 			m.leftOut[t.texts[-of]]++
 		case of != 0 || against != 0:
-			m.leftOut[Unpaired]++
+			m.leftOut[unpaired]++
 		}
 	}
 	if len(m.average.measures) > 1 {

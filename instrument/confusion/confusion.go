@@ -38,20 +38,20 @@ const (
 	WPR          = "wpr"           // word-level pass rate
 	LCPR         = "lcpr"          // language confusion pass rate
 	LineAccuracy = "line_accuracy" // share of right lines
-	WordAccuracy = "word_accuracy" // share of words in the expected language, in reasoning
-	FirstLine    = "first_line"    // share of reasoning whose first line is in the expected language
-	Switches     = "switches"      // changes of language per 1,000 words, in reasoning
+	wordAccuracy = "word_accuracy" // share of words in the expected language, in reasoning
+	firstLine    = "first_line"    // share of reasoning whose first line is in the expected language
+	switches     = "switches"      // changes of language per 1,000 words, in reasoning
 	Entropy      = "entropy"       // of the next token, in bits
-	NucleusSize  = "nucleus_size"  // fewest tokens that reach the probability top-p together
+	nucleusSize  = "nucleus_size"  // fewest tokens that reach the probability top-p together
 
 	// Reasons why an answer with text has no value.
-	CannotTell  = "cannot tell"         // too little prose, or the same in both languages
+	cannotTell  = "cannot tell"         // too little prose, or the same in both languages
 	Unchecked   = "unchecked"           // the same under the paper's protocols: no line is long enough to check
 	LineError   = "line error"          // words are not checked: the answer is not in the expected language anyway
 	NoLanguage  = "no language"         // the expected language is unknown, or the identifier does not support it
-	NoReasoning = "no reasoning"        // the answer has none, or it was not recorded separately
+	noReasoning = "no reasoning"        // the answer has none, or it was not recorded separately
 	Mixed       = "mixed with thoughts" // where the model's thoughts end is unknown (crosstalk.Mixed)
-	NoLogprobs  = "no logprobs"         // the model returned no log probabilities, or a text that does not match them
+	noLogprobs  = "no logprobs"         // the model returned no log probabilities, or a text that does not match them
 
 	// Findings in an answer (Marchisio et al. 2024, section 1).
 	FullAnswer  = "full answer" // every checked line is in another language
@@ -121,7 +121,7 @@ type Protocol struct {
 	AllAnswers bool // answers without a checked line are correct; otherwise unchecked, and in no denominator
 	EmptyIsOne bool // a (language, source) cell without data has the rate 1; otherwise it is undefined, and in no average
 
-	// PerToken gives every token the same weight in Entropy and NucleusSize, as in the paper (section 5). Otherwise
+	// PerToken gives every token the same weight in Entropy and nucleusSize, as in the paper (section 5). Otherwise
 	// every answer has the same weight.
 	PerToken bool `json:",omitempty"`
 
@@ -174,7 +174,7 @@ var Parts = []Part{Answer, Reasoning}
 // unscored returns why an answer with text has no value.
 func (p Protocol) unscored() string {
 	if p.Prose {
-		return CannotTell
+		return cannotTell
 	}
 	return Unchecked
 }
@@ -284,7 +284,7 @@ func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crossta
 		if r.PerToken {
 			fields = append(fields, "mean:tokens")
 		}
-		if measure == NucleusSize {
+		if measure == nucleusSize {
 			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
 		}
 	}

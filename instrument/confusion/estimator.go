@@ -38,7 +38,7 @@ type estimator struct {
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
 //
-// Faults is the plain share of all answers, whatever their language and source. Entropy and NucleusSize are unweighted
+// Faults is the plain share of all answers, whatever their language and source. Entropy and nucleusSize are unweighted
 // means over answers (Protocol.PerToken: over tokens), and over all languages and sources unless figures are grouped by
 // columns other than By. They count "tokens", "censored" ones, and answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
@@ -138,8 +138,8 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 			names = append(names, FullAnswer, SomeLines)
 		case WPR:
 			names = append(names, LineError, SingleWords)
-		case Entropy, NucleusSize:
-			names = []string{NoLogprobs, tokensCount, censoredCount}
+		case Entropy, nucleusSize:
+			names = []string{noLogprobs, tokensCount, censoredCount}
 		}
 		c = &cell{counts: map[string]int{}}
 		for _, name := range names {
@@ -303,7 +303,7 @@ func (s *sum) average(e *crosstalk.Estimate) {
 		}
 	}
 	formula, bounds := estimate.FormulaOf(average, cells), stats.Proportion
-	if e.Measure == Switches {
+	if e.Measure == switches {
 		bounds = stats.Bounds{Low: 0, High: math.Inf(1)}
 	}
 	var mean stats.Estimate
@@ -335,7 +335,7 @@ func (s *sum) average(e *crosstalk.Estimate) {
 	}
 }
 
-func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
+func isUncertainty(measure string) bool { return measure == Entropy || measure == nucleusSize }
 
 // isPooled reports whether figures pool the answers of all languages and sources.
 func isPooled(measure string) bool { return measure == Faults || isUncertainty(measure) }
@@ -353,7 +353,7 @@ func (s *sum) pooled(e *crosstalk.Estimate) {
 	if e.Measure == Faults {
 		return
 	}
-	if n := c.counts["censored"]; n > 0 && e.Measure == NucleusSize {
+	if n := c.counts["censored"]; n > 0 && e.Measure == nucleusSize {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p; "+
 			"the nucleus size is a lower bound", n, c.counts["tokens"]))
 	}

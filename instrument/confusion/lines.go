@@ -208,7 +208,7 @@ const longest = 2 << 20
 // checkProse judges an answer with the instrument's judge.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
 	if len(answer) > longest {
-		return c, CannotTell
+		return c, cannotTell
 	}
 	j, err := judgeBy(in.Judge, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {

@@ -170,7 +170,7 @@ func (f Format) request(p crosstalk.PromptConfig, item crosstalk.Item, prompt st
 
 // Score makes observations of an answer to the item's prompt: of LPR and LineAccuracy, and of WPR if words are checked
 // in the expected language. Their spans are the wrong lines for LPR and the wrong words for WPR. Observations of
-// WordAccuracy, FirstLine and Switches follow if reasoning is scored, and of Entropy and NucleusSize if log
+// wordAccuracy, firstLine and switches follow if reasoning is scored, and of Entropy and nucleusSize if log
 // probabilities were requested and the answer is scored.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
@@ -203,7 +203,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
 		notScored = string(answer.Status)
 	case in.Part == Reasoning:
-		notScored = NoReasoning
+		notScored = noReasoning
 	}
 	var c checked
 	if notScored == "" {
@@ -238,7 +238,7 @@ func (in *Instrument) measures(expected string) []string {
 		list = append(list, WPR)
 	}
 	if in.Protocol.Prose && in.Part == Reasoning {
-		list = append(list, WordAccuracy, FirstLine, Switches)
+		list = append(list, wordAccuracy, firstLine, switches)
 	}
 	return list
 }
@@ -280,8 +280,8 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 // value sets the value of an observation of a checked answer.
 func (c checked) value(o *crosstalk.Observation, p Protocol) {
 	switch {
-	case o.Measure == LineAccuracy && c.lines == 0, o.Measure == FirstLine && c.mix.First == "",
-		(o.Measure == WordAccuracy || o.Measure == Switches) && c.mix.Words == 0:
+	case o.Measure == LineAccuracy && c.lines == 0, o.Measure == firstLine && c.mix.First == "",
+		(o.Measure == wordAccuracy || o.Measure == switches) && c.mix.Words == 0:
 		o.NotScored = p.unscored()
 		return
 	}
@@ -305,15 +305,15 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 		}
 	case LineAccuracy:
 		o.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
-	case FirstLine:
+	case firstLine:
 		o.Value = 0
 		if c.mix.FirstOwn {
 			o.Value = 1
 		}
 		o.AddText(crosstalk.Fact, firstLanguage, c.mix.First)
-	case WordAccuracy, Switches:
+	case wordAccuracy, switches:
 		o.Value = crosstalk.Value(c.mix.Own) / crosstalk.Value(c.mix.Words)
-		if o.Measure == Switches {
+		if o.Measure == switches {
 			o.Value = 1000 * crosstalk.Value(c.mix.Switches) / crosstalk.Value(c.mix.Words)
 		}
 	}

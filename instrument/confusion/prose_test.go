@@ -40,8 +40,8 @@ func TestProse(t *testing.T) {
 		{"nor are quotations", "de", "Klicken Sie auf „Check for updates“ und warten Sie kurz.", all(1.0, 1.0, 1.0)},
 		{"short and wrong", "tr", "Thank you!", all(0.0, 0.0, LineError)},
 		{"short and right", "fr", "Merci beaucoup !", all(1.0, 1.0, 1.0)},
-		{"too little", "de", "Hotel", all(CannotTell, CannotTell, CannotTell)},
-		{"nothing but code", "ru", "```\nprint(1)\n```", all(CannotTell, CannotTell, CannotTell)},
+		{"too little", "de", "Hotel", all(cannotTell, cannotTell, cannotTell)},
+		{"nothing but code", "ru", "```\nprint(1)\n```", all(cannotTell, cannotTell, cannotTell)},
 		{"the rest of a template", "de", german + "\nQ: Why?\nA: " + english, all(1.0, 1.0, 1.0)},
 		{"the other script of Chinese", "zh-TW", "请将商品连同发票一起寄回。", all(0.0, 0.0, LineError)},
 		{"a language that cannot be judged", "tlh", german, all(NoLanguage, NoLanguage, NoLanguage)},
@@ -105,19 +105,19 @@ func TestReasoning(t *testing.T) {
 		answer crosstalk.Answer
 		want   map[string]any
 	}{
-		{answer(crosstalk.Text, german), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: 1.0,
-			FirstLine: 1.0, Switches: 0.0}},
-		{answer(crosstalk.Empty, english), map[string]any{LPR: 0.0, LineAccuracy: 0.0, WPR: LineError, WordAccuracy: 0.0,
-			FirstLine: 0.0, Switches: 0.0}},
+		{answer(crosstalk.Text, german), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, wordAccuracy: 1.0,
+			firstLine: 1.0, switches: 0.0}},
+		{answer(crosstalk.Empty, english), map[string]any{LPR: 0.0, LineAccuracy: 0.0, WPR: LineError, wordAccuracy: 0.0,
+			firstLine: 0.0, switches: 0.0}},
 		{answer(crosstalk.Text, english+"\n"+german), map[string]any{LPR: 0.0, LineAccuracy: 0.5, WPR: LineError,
-			WordAccuracy: 10.0 / 18, FirstLine: 0.0, Switches: 1000.0 / 18}},
-		{answer(crosstalk.Text, mixed), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 0.0, WordAccuracy: 9.0 / 10,
-			FirstLine: 1.0, Switches: 200.0}},
-		{answer(crosstalk.Text, "12"), map[string]any{LPR: CannotTell, LineAccuracy: CannotTell, WPR: CannotTell,
-			WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
-		{answer(crosstalk.Text, ""), map[string]any{LPR: NoReasoning, LineAccuracy: NoReasoning, WPR: NoReasoning,
-			WordAccuracy: NoReasoning, FirstLine: NoReasoning, Switches: NoReasoning}},
-		{answer(crosstalk.Failed, ""), map[string]any{LPR: "failed", LineAccuracy: "failed", WPR: "failed", WordAccuracy: "failed", FirstLine: "failed", Switches: "failed"}},
+			wordAccuracy: 10.0 / 18, firstLine: 0.0, switches: 1000.0 / 18}},
+		{answer(crosstalk.Text, mixed), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 0.0, wordAccuracy: 9.0 / 10,
+			firstLine: 1.0, switches: 200.0}},
+		{answer(crosstalk.Text, "12"), map[string]any{LPR: cannotTell, LineAccuracy: cannotTell, WPR: cannotTell,
+			wordAccuracy: cannotTell, firstLine: cannotTell, switches: cannotTell}},
+		{answer(crosstalk.Text, ""), map[string]any{LPR: noReasoning, LineAccuracy: noReasoning, WPR: noReasoning,
+			wordAccuracy: noReasoning, firstLine: noReasoning, switches: noReasoning}},
+		{answer(crosstalk.Failed, ""), map[string]any{LPR: "failed", LineAccuracy: "failed", WPR: "failed", wordAccuracy: "failed", firstLine: "failed", switches: "failed"}},
 	} {
 		o := in.Score(item("de"), 0, test.answer)
 		if got := observed(o); !reflect.DeepEqual(got, test.want) {
@@ -161,7 +161,7 @@ func FuzzProse(f *testing.F) {
 	in.Part = Reasoning
 	f.Fuzz(func(t *testing.T, tag, answer string) {
 		for _, o := range in.Score(item(tag), 0, crosstalk.Answer{Status: crosstalk.Text, Reasoning: answer}) {
-			if o.Value.Defined() == (o.NotScored != "") || o.Value < 0 || o.Measure != Switches && o.Value > 1 ||
+			if o.Value.Defined() == (o.NotScored != "") || o.Value < 0 || o.Measure != switches && o.Value > 1 ||
 				o.Value > 1000 || math.IsInf(float64(o.Value), 0) {
 				t.Errorf("%q: %+v", answer, o)
 			}
@@ -181,7 +181,7 @@ func TestLongest(t *testing.T) {
 	answer := "The weather in the small town by the sea was fine."
 	answer += strings.Repeat(" ", 2<<20-len(answer))
 	item := crosstalk.Item{ID: "a", Prompt: &crosstalk.Prompt{Language: "en"}}
-	for text, want := range map[string]string{answer: "", answer + " ": CannotTell} {
+	for text, want := range map[string]string{answer: "", answer + " ": cannotTell} {
 		for _, o := range in.Score(item, 0, crosstalk.Answer{Status: crosstalk.Text, Text: text}) {
 			if o.NotScored != want || o.Value.Defined() != (want == "") {
 				t.Errorf("%d bytes: %s %v %q", len(text), o.Measure, o.Value, o.NotScored)

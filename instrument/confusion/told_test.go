@@ -86,7 +86,7 @@ func TestSmallPrint(t *testing.T) {
 	for _, p := range Protocols {
 		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
 		for i, of := range [][2]float64{{2, 1}, {1, 3}} {
-			for measure, mass := range map[string]float64{Entropy: 0.985, NucleusSize: 0.995} {
+			for measure, mass := range map[string]float64{Entropy: 0.985, nucleusSize: 0.995} {
 				e.Add(crosstalk.Observation{Measure: measure, Item: fmt.Sprint(i), Value: crosstalk.Value(of[0]),
 					Condition: map[string]string{"model": "m"}, Labels: map[string]string{"at": atPoint},
 					Numbers: map[string]float64{tokensCount: of[1], "mass": mass, "top_p": 0.75}})

@@ -74,7 +74,7 @@ var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
 //go:embed scripts.txt
 var scriptNames string
 
-// Where uncertainty is measured: values of the label "at" of Entropy and NucleusSize.
+// Where uncertainty is measured: values of the label "at" of Entropy and nucleusSize.
 const (
 	atPoint     = "confusion point" // the tokens at which a confusion begins
 	elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
@@ -216,13 +216,13 @@ func (in *Instrument) observeUncertainty(base crosstalk.Observation, tokens []cr
 		}
 		o.Numbers = map[string]float64{tokensCount: n, "top_p": p}
 		if n == 0 {
-			o.NotScored = NoLogprobs
+			o.NotScored = noLogprobs
 		} else {
 			o.Numbers[censoredCount], o.Numbers["candidates"], o.Numbers["mass"] = censored, candidates/n, mass/n
 		}
 		o.Measure, o.Value = Entropy, crosstalk.Value(entropies/n) // undefined without tokens
 		observations = append(observations, o)
-		o.Measure, o.Value = NucleusSize, crosstalk.Value(nuclei/n)
+		o.Measure, o.Value = nucleusSize, crosstalk.Value(nuclei/n)
 		observations = append(observations, o)
 	}
 	return observations

@@ -34,7 +34,7 @@ const (
 	Consistency = "consistency" // the class equals the source's; 0 or 1
 	Accuracy    = "accuracy"    // the class is correct; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
-	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, averaged over its texts; 0 to 1
+	itemBLEU    = "bleu_item"   // of a rewritten input against the human one, averaged over its texts; 0 to 1
 	ROUGE1      = "rouge1"
 	ROUGE2      = "rouge2"
 	ROUGEL      = "rougeL"
@@ -43,14 +43,14 @@ const (
 	// Reasons for a missing value, besides the status of an answer without text.
 	Invalid     = "invalid"      // an answer has no label
 	Missing     = "missing"      // an answer was never recorded
-	NoRewriting = "no rewriting" // the model did not rewrite the input
-	NoSource    = "no source"    // the text before rewriting is unknown
-	NoGold      = "no gold"      // the correct class is unknown
-	Undefined   = "undefined"    // the measure has no value for these texts
+	noRewriting = "no rewriting" // the model did not rewrite the input
+	noSource    = "no source"    // the text before rewriting is unknown
+	noGold      = "no gold"      // the correct class is unknown
+	undefined   = "undefined"    // the measure has no value for these texts
 
 	// Findings in answers.
 	Inconsistent = "inconsistent"
-	Wrong        = "wrong"
+	wrong        = "wrong"
 )
 
 // Instrument measures consistency. It is safe for concurrent use.
@@ -80,9 +80,9 @@ type Answers map[Form][]crosstalk.Answer
 
 // Reading tells which version of an answer's class figures use: as read, or manually corrected.
 const (
-	ReadingColumn = "reading"
-	AsRead        = "as read"
-	Reviewed      = "reviewed"
+	readingColumn = "reading"
+	asRead        = "as read"
+	reviewed      = "reviewed"
 )
 
 // InstructionIn returns the task's instruction in a sense. If a rewritten sense has none, it returns the instruction in
@@ -97,37 +97,36 @@ func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 
 // Names of the texts of observations.
 const (
-	SourceInput  = "source_input" // the original input
-	InputText    = "input"        // as sent
+	sourceInput  = "source_input" // the original input
+	inputText    = "input"        // as sent
 	Reference    = "reference"    // the original text in the other language
-	SourceAnswer = "source"       // the answer to the source
-	AnswerText   = "answer"
-	SourceClass  = "source_class" // the class of the answer to the source
-	ClassText    = "class"
-	GoldText     = "gold"
-	SourceRule   = "source_rule" // the rule that decided its class
-	RuleText     = "rule"
+	sourceAnswer = "source"       // the answer to the source
+	answerText   = "answer"
+	sourceClass  = "source_class" // the class of the answer to the source
+	classText    = "class"
+	goldText     = "gold"
+	sourceRule   = "source_rule" // the rule that decided its class
+	ruleText     = "rule"
 	Confidence   = "confidence"
-	FlagsText    = "flags"
-	SenseText    = "instruction"     // the sense of the instruction
-	PromptText   = "recorded_prompt" // the question that a recorded answer answers: no request shows it
-	Reviewer     = "reviewer"
-	ReviewReason = "review_reason"
+	flagsText    = "flags"
+	senseText    = "instruction"     // the sense of the instruction
+	promptText   = "recorded_prompt" // the question that a recorded answer answers: no request shows it
+	reviewer     = "reviewer"
+	reviewReason = "review_reason"
 
 	// Names of the numbers in observations of Consistency: 0 or 1, the last from 0 to 1.
-	SourceCorrect = "source_correct"
-	Correct       = "correct"
-	Repeated      = "repeat" // the source asked again is consistent with the source
-	BLEUNumber    = "bleu"   // of the item
+	sourceCorrect = "source_correct"
+	correct       = "correct"
+	repeated      = "repeat" // the source asked again is consistent with the source
+	bleuNumber    = "bleu"   // of the item
 
 	// Columns.
 	TaskColumn = "task"
-	PairColumn = "pair"
-	PartColumn = "part"
+	pairColumn = "pair"
+	partColumn = "part"
 
 	// Keys of counts in estimates, besides Invalid and the counts of answers without text.
-	NotScored = "not_scored"
-	Flagged   = "flagged" // also a finding in a rewritten input
+	flagged = "flagged" // also a finding in a rewritten input
 )
 
 // Kind describes consistency for reports.
@@ -268,7 +267,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 // By lists the default columns for grouping figures: none besides task, pair and part.
 var By []string
 
-// ByClass in by adds figures for each class of answers: LabelShare and Transition.
+// ByClass in by adds figures for each class of answers: labelShare and transition.
 const ByClass = "class"
 
 // Rules are the settings that figures depend on besides the answers.
@@ -325,13 +324,13 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 	switch measure {
 	case Rewriting:
 		fields = append(fields, "lid:"+cmp.Or(r.Languages, "none"))
-	case BLEU, ItemBLEU:
+	case BLEU, itemBLEU:
 		fields = append(fields, quality)
 	case ROUGE1, ROUGE2, ROUGEL:
 		fields = append(fields, "rouge:"+flat(r.rouge(target).Signature()))
 	case Quality:
 		fields = append(fields, "scorer:"+r.Quality)
-	case ConsistencyBLEU50, BLEUConsistency, BLEUAccuracy:
+	case consistencyBLEU50, bleuConsistency, bleuAccuracy:
 		fields = append(append(fields, reading...), quality)
 	default:
 		fields = append(fields, reading...)

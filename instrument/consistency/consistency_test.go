@@ -62,7 +62,7 @@ func observed(observations []crosstalk.Observation, measure string) map[string]s
 			if o.Value.Defined() {
 				value = fmt.Sprintf("%g", float64(o.Value))
 			}
-			values[strings.Join([]string{o.Labels["pair"], o.Labels["part"], fmt.Sprint(o.Sample), o.Condition[ReadingColumn]}, " ")] = value
+			values[strings.Join([]string{o.Labels["pair"], o.Labels["part"], fmt.Sprint(o.Sample), o.Condition[readingColumn]}, " ")] = value
 		}
 	}
 	return values
@@ -93,8 +93,8 @@ func TestScore(t *testing.T) {
 		}
 		for _, o := range got {
 			if o.Measure == Consistency && o.Labels["part"] == "T" &&
-				(o.Finding != Inconsistent || o.Text(SourceClass) != "same" || o.Text(ClassText) != "different" ||
-					o.Numbers[SourceCorrect] != 1 || o.Numbers[Correct] != 0 || o.Numbers[Repeated] != 0 || o.Cluster != "1") {
+				(o.Finding != Inconsistent || o.Text(sourceClass) != "same" || o.Text(classText) != "different" ||
+					o.Numbers[sourceCorrect] != 1 || o.Numbers[correct] != 0 || o.Numbers[repeated] != 0 || o.Cluster != "1") {
 				t.Errorf("%s: %+v", protocol, o)
 			}
 		}
@@ -147,8 +147,8 @@ func TestRewritten(t *testing.T) {
 		t.Errorf("ROUGE-1: %v", values)
 	}
 	for _, o := range got {
-		if o.Measure == Consistency && (o.Text(FlagsText) != "identical" || o.Numbers[BLEUNumber] <= 0.5 ||
-			o.Text(InputText) != strings.Join(r.Texts, "\n")) {
+		if o.Measure == Consistency && (o.Text(flagsText) != "identical" || o.Numbers[bleuNumber] <= 0.5 ||
+			o.Text(inputText) != strings.Join(r.Texts, "\n")) {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -157,7 +157,7 @@ func TestRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if values := observed(got, Consistency); values["en>de X 0 as read"] != NoRewriting {
+	if values := observed(got, Consistency); values["en>de X 0 as read"] != noRewriting {
 		t.Errorf("%v", values)
 	}
 }

@@ -79,21 +79,21 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 
 // Measures that only figures have.
 const (
-	ConsistencyCorrect   = "consistency_correct"      // over items whose source is answered correctly
-	ConsistencyIncorrect = "consistency_incorrect"    // over items whose source is answered incorrectly
-	ConsistencyBLEU50    = "consistency_bleu50"       // over items with BLEU above 50
-	ConsistencyChange    = "consistency_change"       // change from the source asked again
+	consistencyCorrect   = "consistency_correct"      // over items whose source is answered correctly
+	consistencyIncorrect = "consistency_incorrect"    // over items whose source is answered incorrectly
+	consistencyBLEU50    = "consistency_bleu50"       // over items with BLEU above 50
+	consistencyChange    = "consistency_change"       // change from the source asked again
 	AccuracyChange       = "accuracy_change"          // change from the source
-	InvalidShare         = "invalid"                  // share of answers without a label
-	BLEUConsistency      = "bleu_consistency_pearson" // correlation of an item's BLEU with its consistency
-	BLEUAccuracy         = "bleu_accuracy_pearson"    // correlation with its accuracy
+	invalidShare         = "invalid"                  // share of answers without a label
+	bleuConsistency      = "bleu_consistency_pearson" // correlation of an item's BLEU with its consistency
+	bleuAccuracy         = "bleu_accuracy_pearson"    // correlation with its accuracy
 	BLEU                 = "bleu"                     // over all rewritten inputs as one corpus; 0 to 1
-	LabelShare           = "label_share"              // share of a class among the answers
-	Transition           = "transition"               // share of a class among items of another class in the source
+	labelShare           = "label_share"              // share of a class among the answers
+	transition           = "transition"               // share of a class among items of another class in the source
 )
 
-// Above is the BLEU that items of ConsistencyBLEU50 exceed.
-const Above = 0.5
+// above is the BLEU that items of consistencyBLEU50 exceed.
+const above = 0.5
 
 // share is an observation's contribution to a figure.
 type share struct {
@@ -112,7 +112,7 @@ func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 		return r.consistencyShares(o, own, detail)
 	case Accuracy:
 		return r.answerShares(o, own, detail)
-	case ItemBLEU:
+	case itemBLEU:
 		corpus := own
 		corpus.measure = BLEU
 		return []share{corpus, own}
@@ -125,42 +125,42 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 	add := func(measure string, value, with float64) {
 		shares = append(shares, share{measure: measure, value: value, with: with, reason: own.reason})
 	}
-	sourceRight, judged := o.Numbers[SourceCorrect]
+	sourceRight, judged := o.Numbers[sourceCorrect]
 	switch {
 	case judged && sourceRight == 1:
-		add(ConsistencyCorrect, own.value, 0)
+		add(consistencyCorrect, own.value, 0)
 	case judged:
-		add(ConsistencyIncorrect, own.value, 0)
+		add(consistencyIncorrect, own.value, 0)
 	}
-	right, rightKnown := o.Numbers[Correct]
+	right, rightKnown := o.Numbers[correct]
 	if judged && rightKnown { // an answer without a label is wrong, with or without a pair
 		shares = append(shares, share{measure: AccuracyChange, value: right - sourceRight})
 	}
-	if repeat, ok := o.Numbers[Repeated]; ok {
-		add(ConsistencyChange, own.value-repeat, 0)
+	if repeat, ok := o.Numbers[repeated]; ok {
+		add(consistencyChange, own.value-repeat, 0)
 	}
-	if bleu, ok := o.Numbers[BLEUNumber]; ok {
-		if bleu > Above {
-			add(ConsistencyBLEU50, own.value, 0)
+	if bleu, ok := o.Numbers[bleuNumber]; ok {
+		if bleu > above {
+			add(consistencyBLEU50, own.value, 0)
 		}
-		add(BLEUConsistency, own.value, bleu)
+		add(bleuConsistency, own.value, bleu)
 		if rightKnown {
-			shares = append(shares, share{measure: BLEUAccuracy, value: right, with: bleu})
+			shares = append(shares, share{measure: bleuAccuracy, value: right, with: bleu})
 		}
 	}
 	if detail && (own.reason == "" || own.reason == Invalid) {
-		from := cmp.Or(o.Text(SourceClass), Invalid)
+		from := cmp.Or(o.Text(sourceClass), Invalid)
 		for _, to := range r.classes(o.Labels["task"]) {
-			shares = append(shares, share{measure: Transition, labels: map[string]string{"from": from, "to": to},
-				value: float64(VerdictOf(cmp.Or(o.Text(ClassText), Invalid) == to))})
+			shares = append(shares, share{measure: transition, labels: map[string]string{"from": from, "to": to},
+				value: float64(VerdictOf(cmp.Or(o.Text(classText), Invalid) == to))})
 		}
 	}
 	return shares
 }
 
 func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []share {
-	invalid := share{measure: InvalidShare, value: float64(VerdictOf(o.Finding == Invalid)), reason: o.NotScored}
-	if o.NotScored == NoGold || o.NotScored == Undefined {
+	invalid := share{measure: invalidShare, value: float64(VerdictOf(o.Finding == Invalid)), reason: o.NotScored}
+	if o.NotScored == noGold || o.NotScored == undefined {
 		invalid.reason = ""
 	}
 	shares := []share{own, invalid}
@@ -171,12 +171,12 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 		for _, class := range r.classes(o.Labels["task"]) {
 			labels := map[string]string{"class": class, "part": string(part)}
 			value := float64(VerdictOf(found == class))
-			shares = append(shares, share{measure: LabelShare, labels: labels, value: value, reason: reason})
+			shares = append(shares, share{measure: labelShare, labels: labels, value: value, reason: reason})
 		}
 	}
 	part := Part(o.Labels["part"])
-	byClass(cmp.Or(o.Text(ClassText), Invalid), part, invalid.reason)
-	if gold := o.Text(GoldText); gold != "" && part == Source && o.Sample == 0 {
+	byClass(cmp.Or(o.Text(classText), Invalid), part, invalid.reason)
+	if gold := o.Text(goldText); gold != "" && part == Source && o.Sample == 0 {
 		byClass(gold, Gold, "")
 	}
 	return shares
@@ -204,12 +204,12 @@ type sum struct {
 }
 
 func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
-	if o.Text(FlagsText) != "" {
+	if o.Text(flagsText) != "" {
 		g.counts["flagged"]++
 	}
 	switch s.reason {
 	case "":
-		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
+		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(classText) == "" || o.Text(sourceClass) == "") {
 			g.counts[Invalid]++
 		}
 	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
@@ -225,10 +225,10 @@ func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 	g.items.Add(o.Sample)
 	g.values.Add(cluster, s.value)
 	switch s.measure {
-	case ConsistencyChange, AccuracyChange:
+	case consistencyChange, AccuracyChange:
 		g.better += int(max(s.value, 0))
 		g.worse += int(max(-s.value, 0))
-	case BLEUConsistency, BLEUAccuracy:
+	case bleuConsistency, bleuAccuracy:
 		g.x, g.y = append(g.x, s.with), append(g.y, s.value)
 	case BLEU:
 		total := g.bleu[cluster]
@@ -242,7 +242,7 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 	e := crosstalk.Estimate{Measure: measure, Unit: of.Unit, Better: of.Better,
 		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
 	switch measure {
-	case BLEUConsistency, BLEUAccuracy:
+	case bleuConsistency, bleuAccuracy:
 		c := stats.Pearson(g.x, g.y, estimate.Level)
 		estimate.Set(&e, c.Value, c.Interval, nil)
 		e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined,
@@ -252,7 +252,7 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 		}
 	case BLEU:
 		g.corpus(&e)
-	case ConsistencyChange, AccuracyChange:
+	case consistencyChange, AccuracyChange:
 		g.mean(&e, stats.Difference)
 		// McNemar's exact test if each cluster has one observation, otherwise flipping the signs of clusters.
 		e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}

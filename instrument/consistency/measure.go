@@ -190,7 +190,7 @@ func (o Overrides) ID() string {
 func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 	a := answer{Answer: of}
 	if r, ok := s.rewritten[form.Input]; ok && r.Texts == nil {
-		a.reason = NoRewriting
+		a.reason = noRewriting
 		return a
 	}
 	switch {
@@ -208,7 +208,7 @@ func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 	} else {
 		a.class, a.rule, a.confidence = r.Class, r.Rule, r.Confidence
 	}
-	if o, ok := s.Overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok && s.reading == Reviewed {
+	if o, ok := s.Overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok && s.reading == reviewed {
 		a.class, a.rule, a.confidence, a.override, a.reason = o.Class, "review", read.Full, &o, ""
 	}
 	return a

@@ -146,7 +146,7 @@ func TestMeasureNoRewriting(t *testing.T) {
 	if len(asked) != 2+2 {
 		t.Errorf("asked %q", asked)
 	}
-	if values := observed(got, Consistency); values["en>de X 0 "] != NoRewriting {
+	if values := observed(got, Consistency); values["en>de X 0 "] != noRewriting {
 		t.Errorf("%v", values)
 	}
 }

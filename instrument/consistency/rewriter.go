@@ -375,8 +375,8 @@ func Quoted(text string) (words []string) {
 
 // Flags are reasons to doubt a rewritten text. A flagged rewriting is still used, but counted.
 const (
-	Unchanged = "unchanged" // it equals the source
-	Length    = "length"    // more than three times as long as the source, or less than a third, in bytes
+	unchanged = "unchanged" // it equals the source
+	length    = "length"    // more than three times as long as the source, or less than a third, in bytes
 	Language  = "language"  // identified as another language with a probability above 0.8
 	Lines     = "lines"     // it has more lines than the source
 	Identical = "identical" // two texts of an input became one
@@ -391,8 +391,8 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (fla
 	for i, text := range texts[:min(len(texts), len(sources))] {
 		source := sources[i]
 		short, long := min(len(source), len(text)), max(len(source), len(text))
-		found[Unchanged] = found[Unchanged] || strings.EqualFold(bare(source), bare(text))
-		found[Length] = found[Length] || long >= enough && long > 3*short
+		found[unchanged] = found[unchanged] || strings.EqualFold(bare(source), bare(text))
+		found[length] = found[length] || long >= enough && long > 3*short
 		found[Lines] = found[Lines] || lines(text) > lines(source)
 		for j := range i {
 			found[Identical] = found[Identical] || texts[j] == text && sources[j] != source
@@ -402,7 +402,7 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (fla
 			found[Language] = found[Language] || guess.Language != expected && guess.Probability > 0.8
 		}
 	}
-	for _, flag := range []string{Unchanged, Length, Language, Lines, Identical} {
+	for _, flag := range []string{unchanged, length, Language, Lines, Identical} {
 		if found[flag] {
 			flags = append(flags, flag)
 		}

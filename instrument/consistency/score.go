@@ -25,7 +25,7 @@ type scoring struct {
 	rewritten map[Sense]Rewritten
 	forms     []Form
 	bleu      map[Sense]float64 // BLEU of rewritten inputs
-	reading   string            // AsRead, Reviewed, or "" if nothing is reviewed
+	reading   string            // asRead, reviewed, or "" if nothing is reviewed
 
 	observations []crosstalk.Observation
 }
@@ -34,15 +34,15 @@ type scoring struct {
 func (s *scoring) observation(measure, pair string, part Part, sample int) crosstalk.Observation {
 	labels := map[string]string{}
 	maps.Copy(labels, s.item.Labels)
-	labels[TaskColumn], labels[PairColumn] = s.task.Name, pair
+	labels[TaskColumn], labels[pairColumn] = s.task.Name, pair
 	variant := pair
 	if part != "" {
-		labels[PartColumn] = string(part)
+		labels[partColumn] = string(part)
 		variant += " " + string(part)
 	}
 	condition := s.Condition
 	if s.reading != "" {
-		condition = map[string]string{ReadingColumn: s.reading}
+		condition = map[string]string{readingColumn: s.reading}
 		maps.Copy(condition, s.Condition)
 	}
 	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID),
@@ -93,7 +93,7 @@ func (s *scoring) scoreAnswers() error {
 						return err
 					}
 					if same != Unknown {
-						o.Numbers[Repeated] = float64(same)
+						o.Numbers[repeated] = float64(same)
 					}
 				}
 			}
@@ -126,21 +126,21 @@ func (s *scoring) samples() int {
 // judge completes the observation of one answer.
 func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	o.Answers = keys(a.Key)
-	addSide(o, AnswerText, a)
-	addFact(o, ClassText, a.class)
+	addSide(o, answerText, a)
+	addFact(o, classText, a.class)
 	gold, known := s.gold(form)
-	addFact(o, GoldText, gold)
+	addFact(o, goldText, gold)
 	if a.rule != "" {
-		addFact(o, RuleText, a.rule)
+		addFact(o, ruleText, a.rule)
 		addFact(o, Confidence, a.confidence.String())
 	}
 	if a.Key == (crosstalk.Key{}) && a.Status != "" {
-		o.AddText(crosstalk.Given, PromptText, s.question(form))
+		o.AddText(crosstalk.Given, promptText, s.question(form))
 	}
-	o.AddText(crosstalk.Aside, SenseText, string(form.Instruction))
+	o.AddText(crosstalk.Aside, senseText, string(form.Instruction))
 	if a.override != nil {
-		o.AddText(crosstalk.Aside, Reviewer, a.override.Reviewer)
-		o.AddText(crosstalk.Aside, ReviewReason, a.override.Reason)
+		o.AddText(crosstalk.Aside, reviewer, a.override.Reviewer)
+		o.AddText(crosstalk.Aside, reviewReason, a.override.Reason)
 	}
 	switch {
 	case a.reason != "":
@@ -154,11 +154,11 @@ func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	case err != nil:
 		return err
 	case !known:
-		o.NotScored = NoGold
+		o.NotScored = noGold
 	case right == Unknown:
-		o.NotScored = Undefined
+		o.NotScored = undefined
 	case right == No:
-		o.Value, o.Finding = 0, cmp.Or(o.Finding, Wrong)
+		o.Value, o.Finding = 0, cmp.Or(o.Finding, wrong)
 	default:
 		o.Value = 1
 	}
@@ -199,7 +199,7 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	for name, side := range map[string]struct {
 		Form
 		answer
-	}{SourceCorrect: {form.Source(), source}, Correct: {form, a}} {
+	}{sourceCorrect: {form.Source(), source}, correct: {form, a}} {
 		right, _, err := s.right(side.Form, side.answer)
 		if err != nil {
 			return err
@@ -211,16 +211,16 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	if r, ok := s.rewritten[form.Input]; ok {
 		r.describe(o, s.item.Input.Texts[string(form.Input.Origin())])
 		if bleu, ok := s.bleu[form.Input]; ok {
-			o.Numbers[BLEUNumber] = bleu
+			o.Numbers[bleuNumber] = bleu
 		}
 	}
-	addSide(o, SourceAnswer, source)
-	addSide(o, AnswerText, a)
-	addFact(o, SourceClass, source.class)
-	addFact(o, ClassText, a.class)
-	addFact(o, RuleText, a.rule)
+	addSide(o, sourceAnswer, source)
+	addSide(o, answerText, a)
+	addFact(o, sourceClass, source.class)
+	addFact(o, classText, a.class)
+	addFact(o, ruleText, a.rule)
 	if a.rule != "" {
-		o.AddText(crosstalk.Aside, SourceRule, source.rule)
+		o.AddText(crosstalk.Aside, sourceRule, source.rule)
 	}
 	if o.NotScored = s.incomparable(source, a); o.NotScored != "" {
 		return nil
@@ -232,7 +232,7 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	o.Answers = append(o.Answers, used...)
 	switch same {
 	case Unknown:
-		o.NotScored = Undefined
+		o.NotScored = undefined
 	case Yes:
 		o.Value = 1
 	default:
@@ -244,7 +244,7 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 // incomparable returns why two answers cannot be compared, "" if they can.
 func (s *scoring) incomparable(a, b answer) string {
 	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, crosstalk.NoAnswer,
-		NoRewriting, Missing} {
+		noRewriting, Missing} {
 		if a.reason == string(reason) || b.reason == string(reason) {
 			return string(reason)
 		}
@@ -292,11 +292,11 @@ func keys(of ...crosstalk.Key) []crosstalk.Key {
 // answers are compared by asking. All observations have the labels task and pair, which form Variant, and these texts
 // and numbers, if they exist:
 //
-//	Consistency  part; SourceInput, InputText, FlagsText, SourceAnswer, AnswerText, SourceClass, ClassText, RuleText,
-//	             SourceRule; SourceCorrect, Correct, Repeated, BLEUNumber
-//	Accuracy     part; AnswerText, ClassText, GoldText, RuleText, Confidence, SenseText, Reviewer, ReviewReason
-//	Rewriting    SourceInput, InputText, FlagsText
-//	ItemBLEU     InputText, Reference; counts of words and n-grams
+//	Consistency  part; sourceInput, inputText, flagsText, sourceAnswer, answerText, sourceClass, classText, ruleText,
+//	             sourceRule; sourceCorrect, correct, repeated, bleuNumber
+//	Accuracy     part; answerText, classText, goldText, ruleText, Confidence, senseText, reviewer, reviewReason
+//	Rewriting    sourceInput, inputText, flagsText
+//	itemBLEU     inputText, Reference; counts of words and n-grams
 //	ROUGE1, ROUGE2, ROUGEL, Quality
 func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers,
 	rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
@@ -316,7 +316,7 @@ func (s *scoring) score() ([]crosstalk.Observation, error) {
 	}
 	readings := []string{""}
 	if s.Overrides != nil {
-		readings = []string{AsRead, Reviewed}
+		readings = []string{asRead, reviewed}
 	}
 	for _, s.reading = range readings {
 		if err := s.scoreAnswers(); err != nil {
@@ -347,11 +347,11 @@ type Rewritten struct {
 
 // describe adds a rewriting to an observation that depends on it.
 func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
-	o.AddText(crosstalk.Given, SourceInput, strings.Join(source, "\n"))
+	o.AddText(crosstalk.Given, sourceInput, strings.Join(source, "\n"))
 	if r.Texts != nil {
-		o.AddText(crosstalk.Given, InputText, strings.Join(r.Texts, "\n"))
+		o.AddText(crosstalk.Given, inputText, strings.Join(r.Texts, "\n"))
 	}
-	addFact(o, FlagsText, strings.Join(r.Flags, ", "))
+	addFact(o, flagsText, strings.Join(r.Flags, ", "))
 	o.Answers = append(o.Answers, r.Answers...)
 }
 
@@ -363,11 +363,11 @@ func (s *scoring) scoreRewritten() error {
 		r.describe(&o, source)
 		switch {
 		case r.Texts == nil:
-			o.NotScored = NoRewriting
+			o.NotScored = noRewriting
 		case len(source) == 0:
-			o.NotScored = NoSource // flags compare with the source
+			o.NotScored = noSource // flags compare with the source
 		case len(r.Flags) > 0:
-			o.Value, o.Finding = 0, Flagged
+			o.Value, o.Finding = 0, flagged
 		default:
 			o.Value = 1
 		}
@@ -396,7 +396,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		}
 		stats := bleu.Stats(text, reference[i])
 		sum.Add(stats)
-		figures[ItemBLEU] += stats.Score() / 100 / n
+		figures[itemBLEU] += stats.Score() / 100 / n
 		overlap := rouge.Score(text, reference[i])
 		if s.Protocol.ROUGE == ROUGEPapers && rouge.Signature() == translation.ROUGEChinese.Signature() {
 			overlap = rouge.ScoreWords(segment.Words(jieba.Segmenter{}, text), segment.Words(jieba.Segmenter{}, reference[i]))
@@ -405,9 +405,9 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		figures[ROUGE2] += overlap.ROUGE2 / n
 		figures[ROUGEL] += overlap.ROUGEL / n
 	}
-	s.bleu[sense] = figures[ItemBLEU]
-	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log can give 100.00000000000004 for equal texts
-	measures := []string{ItemBLEU, ROUGE1, ROUGE2, ROUGEL}
+	s.bleu[sense] = figures[itemBLEU]
+	figures[itemBLEU] = min(figures[itemBLEU], 1) // exp and log can give 100.00000000000004 for equal texts
+	measures := []string{itemBLEU, ROUGE1, ROUGE2, ROUGEL}
 	if s.Quality != nil {
 		pairs := make([]similarity.Pair, len(r.Texts))
 		for i := range pairs {
@@ -431,11 +431,11 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		if f := crosstalk.Value(figures[measure]); f.Defined() {
 			o.Value = f
 		} else {
-			o.NotScored = Undefined
+			o.NotScored = undefined
 		}
-		if measure == ItemBLEU {
+		if measure == itemBLEU {
 			o.Numbers = bleuNumbers(sum)
-			o.AddText(crosstalk.Given, InputText, strings.Join(r.Texts, "\n"))
+			o.AddText(crosstalk.Given, inputText, strings.Join(r.Texts, "\n"))
 			o.AddText(crosstalk.Given, Reference, strings.Join(reference, "\n"))
 		}
 		s.observations = append(s.observations, o)

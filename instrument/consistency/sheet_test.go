@@ -65,7 +65,7 @@ func TestSheet(t *testing.T) {
 			for _, one := range e.Estimates(crosstalk.SuiteIDs{All: "s@1"}) {
 				if k == 0 {
 					fmt.Fprintln(&b, golden.Figure(one), one.Signature)
-				} else if one.Measure == LabelShare || one.Measure == Transition || one.By["category"] != crosstalk.All {
+				} else if one.Measure == labelShare || one.Measure == transition || one.By["category"] != crosstalk.All {
 					fmt.Fprintf(&b, "%s %v: %.4f of %d, %v\n", one.Measure, one.By, float64(one.Value), one.N, one.Counts)
 				}
 			}

@@ -41,7 +41,7 @@ func TestCopying(t *testing.T) {
 		if err != nil || len(got) != 3 {
 			t.Fatal(got, err)
 		}
-		for i, measure := range []string{MeasureCopied, MeasureControlCopied, MeasureCopying} {
+		for i, measure := range []string{MeasureCopied, measureControlCopied, MeasureCopying} {
 			if got[i].Measure != measure || float64(got[i].Value) != c.want[i] {
 				t.Errorf("%q, %q: %s is %v, want %s %v", c.test, c.control, got[i].Measure, got[i].Value, measure, c.want[i])
 			}
@@ -63,7 +63,7 @@ func TestCopyingNotScored(t *testing.T) {
 		test, control crosstalk.Answer
 		want          string
 	}{
-		{carried("Why?", "He keeps bees.", "He works.", "en"), text("a"), text("b"), NothingToCopy},
+		{carried("Why?", "He keeps bees.", "He works.", "en"), text("a"), text("b"), nothingToCopy},
 		{carried("Why?", "He keeps noisy bees.", "He works.", "en"), status(crosstalk.Empty), text("b"), "empty"},
 		{carried("Why?", "He keeps noisy bees.", "He works.", "en"), text("a"), status(crosstalk.Failed), "failed"},
 	} {
@@ -115,7 +115,7 @@ func TestCopyingEstimates(t *testing.T) {
 	for i, want := range []struct {
 		measure string
 		value   float64
-	}{{MeasureCopied, 25.0 / 40}, {MeasureControlCopied, 1.0 / 40}, {MeasureCopying, 24.0 / 40}} {
+	}{{MeasureCopied, 25.0 / 40}, {measureControlCopied, 1.0 / 40}, {MeasureCopying, 24.0 / 40}} {
 		e := list[i]
 		if e.Measure != want.measure || math.Abs(float64(e.Value)-want.value) > 1e-12 || e.N != 40 || e.Clusters != 20 ||
 			e.Interval == nil || !e.Interval.Contains(want.value) {

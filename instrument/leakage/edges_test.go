@@ -70,7 +70,7 @@ func TestScoreOne(t *testing.T) {
 	sim := fake("s", map[string]float64{"Leaves.": 0.9, "Bread.": 0.1})
 	for answers, want := range map[[2]string]crosstalk.Value{{"Leaves. More.", "Bread."}: 1, {"Bread.", "Leaves."}: 0, {"Bread.", "Bread. "}: 0.5} {
 		o, err := Score(bg, sim, "koalas", answers[0], answers[1])
-		if err != nil || o.Value != want || o.Condition[SimilarityColumn] != "s" {
+		if err != nil || o.Value != want || o.Condition[similarityColumn] != "s" {
 			t.Errorf("%q: %+v, %v; want %g", answers, o, err, want)
 		}
 	}

@@ -34,7 +34,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	grouping := estimate.Grouping{By: by, Apart: apart}
 	e := &estimator{rules: r, groups: estimate.Groups[*sum]{Grouping: grouping,
 		New: func(map[string]string) *sum {
-			return &sum{unscored: map[string]int{}, counts: countsOf(Ties, Identical)}
+			return &sum{unscored: map[string]int{}, counts: countsOf(Ties, identical)}
 		},
 		Describe: func(measure string, _, _, _ map[string]string) estimate.Figure {
 			return estimate.Figure{By: by, Before: []int{Kind().Place(measure)}}
@@ -66,7 +66,7 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		estimates = append(estimates, g.Sum.estimate(g.Name, e.rules, g.Labels, suites))
 	}
 	if e.counted != nil {
-		for _, measure := range []string{MeasureRepeated, MeasureSame} {
+		for _, measure := range []string{measureRepeated, measureSame} {
 			for _, g := range e.counted.groups.Ordered() {
 				estimates = append(estimates, g.Sum.estimate(measure, e.rules, g.Labels, suites))
 			}
@@ -108,7 +108,7 @@ func reasonOf(o crosstalk.Observation) string {
 
 func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.Text(Repeating) != "" {
-		s.counts[Repeats]++
+		s.counts[repeats]++
 	}
 	if o.NotScored != "" || !o.Value.Defined() {
 		reason := reasonOf(o)
@@ -125,7 +125,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 		s.counts[Ties]++
 	}
 	if o.Text(Test) == o.Text(Control) {
-		s.counts[Identical]++
+		s.counts[identical]++
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	}
 	mean := stats.Mean(&s.values, bounds, estimate.Level)
 	e.Observations, e.Clusters = mean.N, mean.Clusters
-	shares := measure == Faults || measure == MeasureCopied || measure == MeasureControlCopied
+	shares := measure == Faults || measure == MeasureCopied || measure == measureControlCopied
 	if !shares {
 		test, method := stats.TTest(&s.values, null), "t"
 		if r.ClusterTest {
@@ -149,8 +149,8 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	}
 	if shares || measure == MeasureCopying {
 		delete(s.counts, Ties)
-		delete(s.counts, Identical)
-		delete(s.counts, Repeats)
+		delete(s.counts, identical)
+		delete(s.counts, repeats)
 	} else {
 		e.Effect = &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined}
 		if mean.N > 0 {
@@ -159,7 +159,7 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 	e.Warnings = append(e.Warnings, s.explain(mean.N)...)
-	if n := s.counts[Repeats]; !r.Own && float64(n) > manyUnscored*float64(mean.N) {
+	if n := s.counts[repeats]; !r.Own && float64(n) > manyUnscored*float64(mean.N) {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d pairs have an answer that only repeats its prompt", n))
 	}
 	return e
@@ -197,18 +197,18 @@ type counted struct {
 // add counts an observation of the Leak-Rate.
 func (c *counted) add(o crosstalk.Observation) {
 	condition := maps.Clone(o.Condition)
-	delete(condition, SimilarityColumn)
+	delete(condition, similarityColumn)
 	name := string(crosstalk.Canonical(condition))
 	first, known := c.similarities[name]
 	if !known {
-		first = o.Condition[SimilarityColumn]
+		first = o.Condition[similarityColumn]
 		c.similarities[name] = first
 	}
-	if first != o.Condition[SimilarityColumn] {
+	if first != o.Condition[similarityColumn] {
 		return
 	}
 	cluster := c.groups.Clusters.Number(o.Cluster)
-	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
+	for _, g := range c.groups.Of(condition, o.Labels, measureRepeated, nil) {
 		g.Sum.add(o, cluster)
 	}
 }
@@ -273,7 +273,7 @@ func (t *tally) same() *stats.Clusters {
 
 func (t *tally) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
 	values := &t.repeated
-	if measure == MeasureSame {
+	if measure == measureSame {
 		values = t.same()
 	}
 	mean := stats.Mean(values, stats.Proportion, estimate.Level)

@@ -44,7 +44,7 @@ func TestEstimateCounts(t *testing.T) {
 	tie, same := scored("i1", 0.5), scored("i2", 1)
 	same.Texts = sides("a", "a")
 	observations := []crosstalk.Observation{tie, same}
-	for i, reason := range []string{"empty", "empty", "no answer", "refused", "failed", NoVector, NoText, Unpaired, "ties"} {
+	for i, reason := range []string{"empty", "empty", "no answer", "refused", "failed", noVector, noText, unpaired, "ties"} {
 		o := scored(fmt.Sprintf("n%d", i), 0)
 		o.Value, o.NotScored = crosstalk.Undefined, reason
 		observations = append(observations, o)

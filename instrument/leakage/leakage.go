@@ -24,21 +24,21 @@ const (
 
 	// For context leakage: shares of answers that repeat an n-gram of the test's carrier, and their difference.
 	MeasureCopied        = "copied"
-	MeasureControlCopied = "copied_control"
+	measureControlCopied = "copied_control"
 	MeasureCopying       = "copied_difference"
 
 	// For answers to the test alone, if the rules request counts.
-	MeasureRepeated = "concept_repeated" // share that repeats the concept
-	MeasureSame     = "same_answer"      // share that another concept with the same control also got
+	measureRepeated = "concept_repeated" // share that repeats the concept
+	measureSame     = "same_answer"      // share that another concept with the same control also got
 
 	// Reasons why a pair has no leak value, besides the status of an answer without text.
-	NoVector = "no vector" // the similarity is undefined for the concept or an answer
-	NoText   = "no text"   // post-processing leaves nothing of an answer
-	Unpaired = "unpaired"  // one of the two answers was never recorded
+	noVector = "no vector" // the similarity is undefined for the concept or an answer
+	noText   = "no text"   // post-processing leaves nothing of an answer
+	unpaired = "unpaired"  // one of the two answers was never recorded
 
-	RepeatsPrompt = "repeated prompt" // an answer has nothing but words of its prompt
+	repeatsPrompt = "repeated prompt" // an answer has nothing but words of its prompt
 
-	NothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's carrier lacks
+	nothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's carrier lacks
 )
 
 // Instrument measures leakage. It is safe for concurrent use.
@@ -64,22 +64,22 @@ const (
 	// Findings in a pair of answers. Those in sentences begin with closest or meanOf.
 	Leaked    = "leaked"
 	Tie       = "tie"
-	NotLeaked = "not leaked"
+	notLeaked = "not leaked"
 
 	closest = "closest sentence "
 	meanOf  = "mean of sentences "
 
-	Copied    = "copied"
-	NotCopied = "not copied"
+	copied    = "copied"
+	notCopied = "not copied"
 
 	// Keys of counts in estimates, besides those of answers without text.
 	Ties      = "ties"
-	Identical = "identical"
-	Repeats   = "repeats" // pairs with an answer that repeats its prompt
+	identical = "identical"
+	repeats   = "repeats" // pairs with an answer that repeats its prompt
 	NotScored = "not_scored"
 
 	// Columns. A figure over several similarities, data sets or languages would be meaningless.
-	SimilarityColumn = "similarity"
+	similarityColumn = "similarity"
 	DatasetColumn    = "dataset"
 	LanguageColumn   = "language"
 )
@@ -192,9 +192,9 @@ func (r Rules) signature(measure string, by map[string]string, suites crosstalk.
 	fields := []string{measure, "suite:" + suites.Of(by)}
 	switch measure {
 	case Measure, Faults:
-		fields = append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...)
+		fields = append(append(fields, "sim:"+by[similarityColumn]), r.fields()...)
 	case MeasureClosest, MeasureMean:
-		fields = append(append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...), "windows:"+r.Windows)
+		fields = append(append(append(fields, "sim:"+by[similarityColumn]), r.fields()...), "windows:"+r.Windows)
 	default:
 		fields = append(fields, "words:"+strconv.Itoa(copiedWords))
 	}

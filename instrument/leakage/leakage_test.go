@@ -46,7 +46,7 @@ func TestLeakValue(t *testing.T) {
 	} {
 		var o crosstalk.Observation
 		c.p.compare(&o, c.test, c.control, "of ")
-		found := "of " + map[float64]string{0: NotLeaked, 0.5: Tie, 1: Leaked}[c.want]
+		found := "of " + map[float64]string{0: notLeaked, 0.5: Tie, 1: Leaked}[c.want]
 		if o.Value != crosstalk.Value(c.want) || o.Finding != found ||
 			o.Numbers[Test] != c.test || o.Numbers[Control] != c.control {
 			t.Errorf("round %d: %v and %v: %+v, want %g", c.p.Round, c.test, c.control, o, c.want)
@@ -82,7 +82,7 @@ func TestScoreSaysWhyNot(t *testing.T) {
 	}{
 		{known, known, ""},
 		{unknown, known, "no vector"}, {known, unknown, "no vector"}, {infinite, known, "no vector"}, {infinite, infinite, "no vector"},
-		{text(" \n"), known, "no text"}, {known, text("…"), "no text"}, {known, text(prompt[len("He likes koalas. "):]), RepeatsPrompt},
+		{text(" \n"), known, "no text"}, {known, text("…"), "no text"}, {known, text(prompt[len("He likes koalas. "):]), repeatsPrompt},
 		{text("I'm sorry, but I can't help with that."), known, "no answer"}, {known, text("No lo sé."), "no answer"},
 		{status(crosstalk.Empty), known, "empty"}, {known, status(crosstalk.Empty), "empty"},
 		{status(crosstalk.Refused), known, "refused"}, {known, status(crosstalk.Failed), "failed"},

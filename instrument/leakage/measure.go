@@ -99,7 +99,7 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 			return nil, fmt.Errorf("%s: item %s: %d scores for %d pairs", sim.Name(), item.ID, len(scores), len(pairs))
 		}
 		for k, o := range base {
-			o.Condition = with(in.Condition, SimilarityColumn, sim.Name())
+			o.Condition = with(in.Condition, similarityColumn, sim.Name())
 			if o.NotScored == "" {
 				in.Protocol.compare(&o, scores[0], scores[1], "")
 				scores = scores[2:]
@@ -145,7 +145,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		answer *crosstalk.Answer
 	}{{Test, test}, {Control, control}} {
 		if side.answer == nil {
-			statuses[i] = Unpaired
+			statuses[i] = unpaired
 			continue
 		}
 		if side.answer.Key != (crosstalk.Key{}) {
@@ -160,14 +160,14 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 			case own == "":
 				repeating = append(repeating, side.name)
 				if in.Protocol.Own {
-					statuses[i] = RepeatsPrompt
+					statuses[i] = repeatsPrompt
 				}
 			case in.Protocol.Own && abstention.Sentence(own) > 0:
 				abstaining = append(abstaining, side.name)
 				statuses[i] = crosstalk.NoAnswer
 			}
 			if statuses[i] == crosstalk.Text && text == "" {
-				statuses[i] = NoText
+				statuses[i] = noText
 			}
 		}
 		o.AddText(crosstalk.Side, side.name, text)
@@ -177,8 +177,8 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 			o.AddText(crosstalk.Fact, name, strings.Join(sides, ", "))
 		}
 	}
-	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired,
-		crosstalk.NoAnswer, RepeatsPrompt, NoText} {
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, unpaired,
+		crosstalk.NoAnswer, repeatsPrompt, noText} {
 		if slices.Contains(statuses[:], reason) {
 			o.NotScored = string(reason)
 			break
@@ -224,7 +224,7 @@ func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 // compare sets the leak value of two similarities and the finding: a leak, a tie or none.
 func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of string) {
 	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
-		o.NotScored, o.Value, o.Finding, o.Numbers = NoVector, crosstalk.Undefined, "", nil
+		o.NotScored, o.Value, o.Finding, o.Numbers = noVector, crosstalk.Undefined, "", nil
 		return
 	}
 	o.NotScored, o.Numbers = "", map[string]float64{Test: test, Control: control}
@@ -232,7 +232,7 @@ func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of st
 		test, control = round(test, p.Round), round(control, p.Round)
 	}
 	o.Value = (1 + crosstalk.Value(cmp.Compare(test, control))) / 2
-	o.Finding = of + [...]string{Leaked, Tie, NotLeaked}[int(2-2*o.Value)]
+	o.Finding = of + [...]string{Leaked, Tie, notLeaked}[int(2-2*o.Value)]
 }
 
 // round rounds like Python's round: to the decimal nearest to the exact binary value, so that 0.0005 and 0.00149999
@@ -284,7 +284,7 @@ func sentences(text string) (list []string) {
 func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
 	byClosest, byMean := o, o
 	byClosest.Measure, byMean.Measure = MeasureClosest, MeasureMean
-	if o.NotScored != "" && o.NotScored != NoVector {
+	if o.NotScored != "" && o.NotScored != noVector {
 		return []crosstalk.Observation{byClosest, byMean}
 	}
 	at, testMax, testMean := summary(scores[:len(w.test)])

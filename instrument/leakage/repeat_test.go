@@ -63,10 +63,10 @@ func TestOwnWordsEstimates(t *testing.T) {
 		for _, e := range estimatesOf(p, nil, crosstalk.SuiteIDs{}, observations...) {
 			said := strings.Join(e.Warnings, "; ")
 			switch {
-			case e.Measure == Measure && (e.Counts[Repeats] != 1 || e.Counts[crosstalk.Unanswering] != int(share(p.Own)) ||
+			case e.Measure == Measure && (e.Counts[repeats] != 1 || e.Counts[crosstalk.Unanswering] != int(share(p.Own)) ||
 				strings.Contains(said, "only repeats its prompt") == p.Own):
 				t.Errorf("%s: %+v", p.Name, e)
-			case e.Measure == MeasureRepeated && p.Own && e.Observations != 1: // neither the repetition nor the refusal
+			case e.Measure == measureRepeated && p.Own && e.Observations != 1: // neither the repetition nor the refusal
 				t.Errorf("%s: %+v", p.Name, e)
 			}
 		}
@@ -78,7 +78,7 @@ func TestOwnWordsEstimates(t *testing.T) {
 	if err != nil || !got[0].Value.Defined() || got[0].Text(Repeating) != Test {
 		t.Errorf("%+v %v", got, err)
 	}
-	if e := estimatesOf(Protocols[0], nil, crosstalk.SuiteIDs{}, got...)[0]; e.Counts[Repeats] != 0 {
+	if e := estimatesOf(Protocols[0], nil, crosstalk.SuiteIDs{}, got...)[0]; e.Counts[repeats] != 0 {
 		t.Errorf("%+v", e)
 	}
 }

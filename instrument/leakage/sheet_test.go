@@ -47,8 +47,8 @@ func TestSheet(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, o := range list {
-					if i.ID == "a" || o.Condition[SimilarityColumn] != "vowels" {
-						fmt.Fprintln(&b, o.Condition[SimilarityColumn], golden.Observation(o))
+					if i.ID == "a" || o.Condition[similarityColumn] != "vowels" {
+						fmt.Fprintln(&b, o.Condition[similarityColumn], golden.Observation(o))
 					}
 					for _, e := range estimators {
 						e.Add(o)

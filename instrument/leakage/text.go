@@ -26,8 +26,8 @@ const (
 // Posts lists all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
-// Instruction may precede a prompt without being part of it.
-const Instruction = "Complete the sentence:"
+// instruction may precede a prompt without being part of it.
+const instruction = "Complete the sentence:"
 
 // apply returns the scored part of answer, without white space around it. prompt is the item's prompt, prefix the text
 // sent before it.
@@ -38,7 +38,7 @@ func (p Post) apply(answer, prompt, prefix string) string {
 		answer = cutAfter(answer, ".")
 	case PromptPeriod:
 		if bare != "" {
-			answer = strings.ReplaceAll(answer, Instruction+" "+bare, "")
+			answer = strings.ReplaceAll(answer, instruction+" "+bare, "")
 			answer = strings.ReplaceAll(answer, bare, "")
 		}
 		answer = cutAfter(answer, ".")
@@ -50,14 +50,14 @@ func (p Post) apply(answer, prompt, prefix string) string {
 	return strings.TrimSpace(answer)
 }
 
-// bareOf returns a prompt without Instruction.
+// bareOf returns a prompt without instruction.
 func bareOf(prompt string) string {
-	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), instruction))
 }
 
 // cutPrompt cuts a repeated prompt off the start of an answer, with the instruction before it and marks after it.
 func cutPrompt(answer, bare, prefix string) string {
-	for _, repeated := range []string{Instruction, strings.TrimSpace(prefix), bare} {
+	for _, repeated := range []string{instruction, strings.TrimSpace(prefix), bare} {
 		answer = strings.TrimLeftFunc(answer, quoting)
 		answer = cutRepeated(answer, repeated)
 	}
@@ -357,25 +357,25 @@ func (g copyable) of(words []word) (grams []word) {
 func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation,
 	test, control *crosstalk.Answer) []crosstalk.Observation {
 	o := whole
-	o.Condition, o.Measure = with(in.Condition, SimilarityColumn, byWords), MeasureCopied
+	o.Condition, o.Measure = with(in.Condition, similarityColumn, byWords), MeasureCopied
 	g := copyableOf(item.Pair.Context, item.Labels[LanguageColumn])
 	o.AddText(crosstalk.Given, Carried, item.Pair.Context.Test.String())
 	ofControl, difference := o, o
-	ofControl.Measure, difference.Measure = MeasureControlCopied, MeasureCopying
-	if o.NotScored == NoText || o.NotScored == RepeatsPrompt {
+	ofControl.Measure, difference.Measure = measureControlCopied, MeasureCopying
+	if o.NotScored == noText || o.NotScored == repeatsPrompt {
 		o.NotScored = "" // text that is cut before the comparison may still be copied
 	}
 	if o.NotScored == "" && len(g.grams) == 0 {
-		o.NotScored = NothingToCopy
+		o.NotScored = nothingToCopy
 	}
 	if ofControl.NotScored, difference.NotScored = o.NotScored, o.NotScored; o.NotScored != "" {
 		return []crosstalk.Observation{o, ofControl, difference}
 	}
 	a, b := len(g.in(in.answered(item, *test))) > 0, len(g.in(in.answered(item, *control))) > 0
-	o.Value, o.Finding = share(a), NotCopied
+	o.Value, o.Finding = share(a), notCopied
 	ofControl.Value, difference.Value = share(b), share(a)-share(b)
 	if a {
-		o.Finding = Copied
+		o.Finding = copied
 		shown := o.Text(Test)
 		for _, found := range g.in(shown) {
 			o.Spans = append(o.Spans, spanIn(shown, found.start, found.end, 0))

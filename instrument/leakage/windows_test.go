@@ -45,8 +45,8 @@ func TestWindows(t *testing.T) {
 		value         crosstalk.Value
 		test, control float64
 		finding       string
-	}{{Measure, 0, 0.2, 0.3, NotLeaked}, {MeasureClosest, 1, 0.9, 0.3, closest + Leaked},
-		{MeasureMean, 0, 0.2, 0.25, meanOf + NotLeaked}} {
+	}{{Measure, 0, 0.2, 0.3, notLeaked}, {MeasureClosest, 1, 0.9, 0.3, closest + Leaked},
+		{MeasureMean, 0, 0.2, 0.25, meanOf + notLeaked}} {
 		o := got[i]
 		near := func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
 		if o.Measure != want.measure || o.Value != want.value || !near(o.Numbers[Test], want.test) ||
@@ -81,7 +81,7 @@ func TestWindowsNotScored(t *testing.T) {
 		}
 	}
 	// The first answer as a whole has no vector, but one of its sentences has.
-	if want := []string{NoVector, "", "", NoVector, NoVector, NoVector, "empty", "empty", "empty"}; !slices.Equal(reasons, want) {
+	if want := []string{noVector, "", "", noVector, noVector, noVector, "empty", "empty", "empty"}; !slices.Equal(reasons, want) {
 		t.Errorf("%q", reasons)
 	}
 	// The positions of equal sentences, and a span in several lines.
