@@ -26,7 +26,7 @@ var otherwise = map[string][]string{
 	"report/export/export.go":      {"not_scored", "tokens"},
 	"report/export/faults.go":      {"answer"},      // the column
 	"report/tables.go":             {"cannot_tell"}, // the column, of people
-	"report/labels.go":             {"texts"},       // of the units that people judged
+	"report/results/agreement.go":  {"texts"},       // of the units that people judged
 	"report/page/page.go":          {"line", "rule"},
 	"report/page/text.go":          {"line", "word"},
 	"report/plot/dots.go":          {"top_p"}, // the setting

@@ -419,7 +419,11 @@ func comparePublished(t *testing.T, dir string) {
 	f := computed{map[string][]crosstalk.Estimate{}, prompts}
 	for name, line := range paperReports {
 		var document crosstalk.Document
-		text := papersCommand(t, dir, "crosstalk table "+line+" --format json")
+		command := "table"
+		if strings.Contains(line, " --by ") {
+			command = "report"
+		}
+		text := papersCommand(t, dir, "crosstalk "+command+" "+line+" --format json")
 		if err := json.Unmarshal([]byte(text), &document); err != nil {
 			t.Fatal(name, err)
 		}
