@@ -10,7 +10,8 @@ import (
 	"crosstalk"
 )
 
-// No part of the house imports one that docs/architecture.md says it never does. What that page says remains must be there.
+// No part of the house imports one that docs/architecture.md says it never does. What that page says remains must
+// be there.
 func TestArchitecture(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {

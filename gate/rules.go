@@ -308,7 +308,8 @@ func (c *Check) decideNightly(limit float64) {
 	n := c.Nightly
 	n.Limit = crosstalk.Value(limit)
 	c.Passed = float64(n.Evidence) < limit
-	text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d nights", numbers.Points(float64(n.Margin)),
+	text := fmt.Sprintf("evidence of a loss of more than %s: %.2g of %.3g after %d nights",
+		numbers.Points(float64(n.Margin)),
 		float64(n.Evidence), limit, n.Nights)
 	if n.Nights == 1 {
 		text = text[:len(text)-1]

@@ -111,7 +111,8 @@ func ofConfusion(t *testing.T) made {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &confusion.Instrument{Protocol: confusion.Protocols[2], Identifier: first{}, Judge: guard.Checker{}, Words: words,
+	in := &confusion.Instrument{Protocol: confusion.Protocols[2], Identifier: first{}, Judge: guard.Checker{},
+		Words:     words,
 		Condition: condition}
 	in.Prompting.Logprobs = 1
 	var observations []crosstalk.Observation

@@ -280,8 +280,9 @@ func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estim
 		columns := maps.Clone(f.by)
 		columns[figureColumn] = kind.name
 		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters,
-			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: instrument.Measure(f.measure).Better, Signature: signature,
-			People: &people}
+			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: instrument.Measure(f.measure).Better,
+			Signature: signature,
+			People:    &people}
 		estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
 		if kind.field != "" {
 			e.Signature, e.Warnings = estimate.Extend(signature, kind.field), append(e.Warnings, warnings...)

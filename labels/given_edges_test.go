@@ -223,7 +223,8 @@ func TestOverridesTell(t *testing.T) {
 	}
 	decided := []Label{s.says(u, "ann", "positive"), s.says(u, "eve", "negative")}
 	decided[1].Decides = true
-	if got := s.overrides(decided)[consistency.Answered{Task: "sentiment", Instruction: "choose", Text: "good"}]; got.Class != "negative" || got.Reviewer != "ann, eve" || got.Reason != "decided by eve" {
+	if got := s.overrides(decided)[consistency.Answered{Task: "sentiment", Instruction: "choose",
+		Text: "good"}]; got.Class != "negative" || got.Reviewer != "ann, eve" || got.Reason != "decided by eve" {
 		t.Errorf("%+v", got)
 	}
 	if got := s.overrides([]Label{s.says(u, "ann", cannotTell), s.says(u, "bob", cannotTell)}); len(got) != 0 {

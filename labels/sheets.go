@@ -71,7 +71,8 @@ func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now t
 		return Imported{}, err
 	}
 	if d.Secret == "" {
-		return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk annotate RUN --export FILE' first")
+		return Imported{},
+			errors.New("no questions were exported from this run; use 'crosstalk annotate RUN --export FILE' first")
 	}
 	in := sheetReader{Blind: s.Blind(d), before: map[string]string{}, first: map[string]string{}}
 	for _, l := range old {

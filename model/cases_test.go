@@ -57,7 +57,8 @@ func TestAdapt(t *testing.T) {
 		c := readAsked(t, input)
 		p := full()
 		if c.Plain {
-			p = crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: c.Temperature, TopP: c.TopP,
+			p = crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: c.Temperature,
+				TopP:      c.TopP,
 				MaxTokens: c.MaxTokens}}
 		}
 		p.Decoding.Reasoning, p.Decoding.Extra = c.Reasoning, c.Extra

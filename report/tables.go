@@ -274,7 +274,8 @@ func Plain(e crosstalk.Estimate) string {
 
 // PlainTotals returns a sentence for each total of any fault, with what distinguishes it from the others.
 func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
-	totals := instrument.Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
+	totals := instrument.Totals(slices.DeleteFunc(slices.Clone(estimates),
+		func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {
 		if line := Plain(e); line != "" {
 			lines = append(lines, strings.TrimPrefix(Line(Apart(e.By, byOf(totals)))+": ", ": ")+line)

@@ -157,7 +157,8 @@ func TestProtocols(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, p := range Protocols {
-		rules := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Judge: guard.Checker{}, Words: wordlist.English()}).Rules().fields(true))
+		rules := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Judge: guard.Checker{},
+			Words: wordlist.English()}).Rules().fields(true))
 		if other, again := seen[rules]; again {
 			t.Errorf("%s and %s have the same signature %s", p.Name, other, rules)
 		}

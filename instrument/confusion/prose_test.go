@@ -13,7 +13,8 @@ import (
 )
 
 func inProse() *Instrument {
-	return &Instrument{Protocol: Protocols[0], Identifier: embedded.Identifier(), Judge: guard.Checker{}, Words: wordlist.English()}
+	return &Instrument{Protocol: Protocols[0], Identifier: embedded.Identifier(), Judge: guard.Checker{},
+		Words: wordlist.English()}
 }
 
 const (

@@ -19,7 +19,7 @@ func TestOf(t *testing.T) {
 		"sr": {IndoEuropean, "Cyrl"}, "sr-Latn": {IndoEuropean, "Latn"}, "sh": {IndoEuropean, "Latn"},
 		"iw": {"Afro-Asiatic", "Hebr"}, "deu": {IndoEuropean, "Latn"}, "PT-br": {IndoEuropean, "Latn"}, " de ": {IndoEuropean, "Latn"},
 		"": {Undetermined, Undetermined}, "und": {Undetermined, Undetermined}, "und-Latn": {Undetermined, Undetermined},
-		"klingon!": {Undetermined, Undetermined}, "xx": {Undetermined, Undetermined}, "French": {Undetermined, Undetermined},
+		"klingon!": {Undetermined, Undetermined}, "xx": {Undetermined, Undetermined}, "French": {IndoEuropean, "Latn"},
 		"zh-en": {Undetermined, Undetermined},
 		"wbp":   {Undetermined, "Latn"}, // Warlpiri: known to CLDR, not to the table
 	} {

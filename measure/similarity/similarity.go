@@ -22,8 +22,9 @@ type Similarity interface {
 	// Name identifies the similarity, its model and its version in signatures: "gloss@1".
 	Name() string
 	// Scores returns one score per pair, higher for closer texts, and NaN if the score is undefined, as for a text
-	// without any known word, or an empty one (but BERTScore gives it 0). The range depends on the similarity. Equal pairs get equal scores, to the last bit. An
-	// error (a broken file, a server that fails) means no score at all. Safe for concurrent use.
+	// without any known word, or an empty one (but BERTScore gives it 0). The range depends on the similarity. Equal
+	// pairs get equal scores, to the last bit. An error (a broken file, a server that fails) means no score at all.
+	// Safe for concurrent use.
 	Scores(ctx context.Context, pairs []Pair) ([]float64, error)
 }
 

@@ -12,7 +12,8 @@ import (
 	"crosstalk/internal/testing/golden"
 )
 
-// Columns of numbers and of texts, with gaps; and answers that differ in one thing from the first. See testdata/edges.txt; -update writes it anew.
+// Columns of numbers and of texts, with gaps; and answers that differ in one thing from the first. See
+// testdata/edges.txt; -update writes it anew.
 func TestEdges(t *testing.T) {
 	var b strings.Builder
 	var rows []Row

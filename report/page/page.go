@@ -126,7 +126,8 @@ type Output struct {
 func (f Files) none() bool { return f.HTML == "none" && f.Figures == "" }
 
 // Read is like Read, for these files. If there are none, it only reads figures, and observations for observe.
-func (f Files) Read(path string, by []string, names report.Names, observe func(crosstalk.Observation)) (r Report, err error) {
+func (f Files) Read(path string, by []string, names report.Names,
+	observe func(crosstalk.Observation)) (r Report, err error) {
 	if !f.none() {
 		return Read(path, by, names, observe)
 	}

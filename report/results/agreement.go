@@ -138,7 +138,8 @@ func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 
 // curveTable shows tau-b by slack: a row for each judge and group.
 func curveTable(curves []labels.Curve) report.Table {
-	t := report.Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
+	t := report.Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge",
+		"by"}, Left: 2}
 	for _, p := range curves[0].Points {
 		t.Header = append(t.Header, strconv.FormatFloat(p.Slack, 'g', -1, 64))
 	}
@@ -217,7 +218,8 @@ func (a Agreement) records() [][]string {
 		if f.Interval != nil {
 			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
 		}
-		all = append(all, []string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high),
+		all = append(all, []string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low),
+			report.Number(high),
 			strconv.Itoa(f.N)})
 	}
 	return all

@@ -267,7 +267,8 @@ func layout(subjects []compare.Subject) (t report.Table) {
 		column(name, text, constant)
 	}
 	if columns == nil {
-		t.Header, columns = []string{""}, []func(compare.Subject) string{func(compare.Subject) string { return crosstalk.All }}
+		t.Header, columns = []string{""},
+			[]func(compare.Subject) string{func(compare.Subject) string { return crosstalk.All }}
 	}
 	t.Left = len(t.Header)
 	for _, s := range subjects {
@@ -333,8 +334,9 @@ func (r Comparison) WriteTable(w io.Writer, format string, o pivot.Options) erro
 		}
 		return numbers.Difference(e.Value, e.Unit)
 	}
-	o.Notes = append([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
-		"p is %s", 100*(1-r.Level), r.Adjusted())}, r.NotCompared()...)
+	note := fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; p is %s",
+		100*(1-r.Level), r.Adjusted())
+	o.Notes = append([]string{note}, r.NotCompared()...)
 	return pivot.Write(w, format, r.figures(), o)
 }
 

@@ -45,9 +45,11 @@ func compared() Comparison {
 	refused := compare.Refusal{Subject: compare.Subject{Measure: "lpr", By: map[string]string{"task": "crosslingual"},
 		Condition: map[string]string{"model": "m2", "temperature": "0"},
 		Reference: map[string]string{"model": "m|1", "temperature": "0"}}, Reason: compare.Incomparable, Fields: map[string][2]string{"lid": {"x", "y"}, "kana": {"", "yes"}}}
-	return Comparison{Result: compare.Result{Schema: compare.Schema, Level: 0.95, Adjustment: "holm", Family: 3, Comparisons: []compare.Comparison{
-		comparison("lpr", "all", "0.5", 0.98, 0.9, 0.0004, true), comparison("lpr", "all", "1", 0.98, 0.97, 0.31, false), few, none,
-	}, Refused: []compare.Refusal{refused, refused, {Subject: compare.Subject{Measure: "bleu", Condition: map[string]string{"model": "m2"}}, Reason: compare.NoAverage}}}}
+	return Comparison{Result: compare.Result{Schema: compare.Schema, Level: 0.95, Adjustment: "holm", Family: 3,
+		Comparisons: []compare.Comparison{
+			comparison("lpr", "all", "0.5", 0.98, 0.9, 0.0004, true), comparison("lpr", "all", "1", 0.98, 0.97, 0.31, false), few, none,
+		}, Refused: []compare.Refusal{refused, refused, {Subject: compare.Subject{Measure: "bleu",
+			Condition: map[string]string{"model": "m2"}}, Reason: compare.NoAverage}}}}
 }
 
 func TestGolden(t *testing.T) {
@@ -228,8 +230,9 @@ func TestListWords(t *testing.T) {
 
 // Notes depend on the adjustment, the units and the pairs, and explain each test once.
 func TestLegend(t *testing.T) {
-	r := Comparison{Result: compare.Result{Level: 0.9, Family: 3, Adjustment: compare.Holm, Comparisons: []compare.Comparison{{Method: "score", Paired: true},
-		{Method: "score", Paired: true}, {Method: "t", Paired: true}}}}
+	r := Comparison{Result: compare.Result{Level: 0.9, Family: 3, Adjustment: compare.Holm,
+		Comparisons: []compare.Comparison{{Method: "score", Paired: true},
+			{Method: "score", Paired: true}, {Method: "t", Paired: true}}}}
 	notes := strings.Join(r.legend(), "\n")
 	for text, want := range map[string]int{"adjusted by Holm's method over 3 tests": 1, "after this adjustment": 1, "unpaired: ": 0,
 		"significant at 10 %": 1, "or the figure's unit": 0, "test: ": 2} {

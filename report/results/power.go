@@ -24,7 +24,8 @@ func WritePower(w io.Writer, format string, plans compare.Power) error {
 			return err
 		}
 	}
-	return report.WriteResult(w, format, plans, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
+	return report.WriteResult(w, format, plans, p.Plans, p.records,
+		func() []report.Table { return []report.Table{p.table()} })
 }
 
 // answers describes the plans of the first study with the first number of samples in words.
@@ -142,7 +143,8 @@ func nameOf(s compare.Study) string {
 		}
 	}
 	if len(s.Reference) > 0 {
-		parts = append(parts, compare.Describe(s.Condition, s.Reference)+" against "+compare.Describe(s.Reference, s.Condition))
+		parts = append(parts, compare.Describe(s.Condition, s.Reference)+" against "+compare.Describe(s.Reference,
+			s.Condition))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -64,7 +64,10 @@ func writeRun(w io.Writer, r watch.Run, all bool) error {
 
 func writeShards(w io.Writer, list []watch.Part, all bool) error {
 	if !all {
-		list = slices.DeleteFunc(slices.Clone(list), func(p watch.Part) bool { return p.State == watch.Finished && p.Failed == 0 })
+		list = slices.DeleteFunc(slices.Clone(list), func(p watch.Part) bool {
+			return p.State == watch.Finished &&
+				p.Failed == 0
+		})
 		slices.SortStableFunc(list, func(a, b watch.Part) int { return int(b.Left - a.Left) }) // the slowest first
 	}
 	more := 0

@@ -18,14 +18,16 @@ func TestWriteStatus(t *testing.T) {
 		return watch.Part{Shard: shard.Shard{Index: i, Count: 7}, Totals: totals}
 	}
 	sweep := watch.Run{Path: "runs/sweep", Suite: "leakage-en@1", Models: []string{"a:1", "a:2", "b:\x1b3", "b:4"}, Shards: 7, Missing: []int{7},
-		Totals: watch.Totals{State: watch.Running, Requests: 50, Done: 20, Failed: 2, Rate: 1.25, Left: 24 * time.Second, Cost: &cost}}
+		Totals: watch.Totals{State: watch.Running, Requests: 50, Done: 20, Failed: 2, Rate: 1.25,
+			Left: 24 * time.Second, Cost: &cost}}
 	slow := part(2, watch.Totals{State: watch.Running, Requests: 10, Done: 2, Rate: 0.3, Left: 20 * time.Second})
 	slow.Slow = true
 	broken := part(5, watch.Totals{State: watch.Broken})
 	broken.Error = "no http://u:secret@h\x1b"
 	sweep.Parts = []watch.Part{part(1, watch.Totals{State: watch.Finished, Requests: 10, Done: 10}), slow,
 		part(3, watch.Totals{State: watch.Quiet, Requests: 10, Done: 1, Last: last}),
-		part(4, watch.Totals{State: watch.Quiet, Requests: 10, Left: time.Minute}), broken, part(6, watch.Totals{State: watch.Quiet})}
+		part(4, watch.Totals{State: watch.Quiet, Requests: 10, Left: time.Minute}), broken, part(6,
+			watch.Totals{State: watch.Quiet})}
 	three := watch.Run{Path: "runs/b", Suite: "s@1", Models: []string{"a", "b", "c"}, Totals: watch.Totals{State: watch.Finished, Done: 1}}
 	single := watch.Run{Path: "runs/lost", Totals: watch.Totals{State: watch.Broken}, Parts: []watch.Part{{Error: "is gone"}}}
 	want := `runs/sweep: running
@@ -55,7 +57,8 @@ runs/lost: broken
 		t.Errorf("%v\n%s", err, b.String())
 	}
 
-	failed := watch.Run{Shards: 2, Parts: []watch.Part{part(1, watch.Totals{State: watch.Finished, Requests: 10, Done: 10, Failed: 1}),
+	failed := watch.Run{Shards: 2, Parts: []watch.Part{part(1, watch.Totals{State: watch.Finished, Requests: 10,
+		Done: 10, Failed: 1}),
 		part(2, watch.Totals{State: watch.Finished, Requests: 10, Done: 10})}}
 	b.Reset()
 	if err := WriteStatus(&b, []watch.Run{failed}, false); err != nil ||

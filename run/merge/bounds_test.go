@@ -260,7 +260,8 @@ func TestObservations(t *testing.T) {
 	refuse := func(other, want string) {
 		t.Helper()
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := merge.Merge([]string{paths[0], other}, out, labels.Merge); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := merge.Merge([]string{paths[0], other}, out, labels.Merge); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 		if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
@@ -418,7 +419,8 @@ func TestTwice(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	var incomplete *merge.IncompleteError
-	if _, err := merge.Merge(append(paths, paths[0]), out, labels.Merge); !errors.As(err, &incomplete) || len(incomplete.Twice) != 1 ||
+	if _, err := merge.Merge(append(paths, paths[0]), out, labels.Merge); !errors.As(err, &incomplete) ||
+		len(incomplete.Twice) != 1 ||
 		incomplete.Missing != nil {
 		t.Error(err)
 	}
@@ -442,7 +444,8 @@ func TestScoredOverOtherSuites(t *testing.T) {
 		t.Error(err)
 	}
 	change(t, paths[1], func(m *run.Manifest) { m.Scoring = append(m.Scoring, m.Scoring[0]) })
-	if _, err := merge.Merge(paths, out, labels.Merge); !errors.As(err, &different) || !strings.HasPrefix(different.Field, "scoring is [{") {
+	if _, err := merge.Merge(paths, out, labels.Merge); !errors.As(err, &different) ||
+		!strings.HasPrefix(different.Field, "scoring is [{") {
 		t.Error(err)
 	}
 }

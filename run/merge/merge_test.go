@@ -268,7 +268,8 @@ func TestAhead(t *testing.T) {
 	want := read(t, out, "estimates.json")
 	fail(t, filepath.Join(all, "shard-1-of-2", "answers.db"))
 	var ahead *merge.AheadError
-	if _, err := merge.Merge([]string{all}, out, labels.Merge); !errors.As(err, &ahead) || ahead.Requests != 1 || ahead.Out != out {
+	if _, err := merge.Merge([]string{all}, out, labels.Merge); !errors.As(err, &ahead) || ahead.Requests != 1 ||
+		ahead.Out != out {
 		t.Error(err)
 	}
 	if _, err := run.ReadEstimates(out); err != nil || !bytes.Equal(read(t, out, "estimates.json"), want) {

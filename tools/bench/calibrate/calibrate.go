@@ -245,7 +245,8 @@ func Verdict(results []Result) error {
 
 // write writes results as a table.
 func write(w io.Writer, results []Result) error {
-	rows := [][]string{{"model", "measure", "of", "truth %", "measured %", "95 % interval", "mean %", "seeds", "coverage %",
+	rows := [][]string{{"model", "measure", "of", "truth %", "measured %", "95 % interval", "mean %", "seeds",
+		"coverage %",
 		"mean width"}}
 	for _, r := range results {
 		e := r.Estimate

@@ -1,11 +1,11 @@
-// Calibrate measures reference models whose true values are known, through the whole pipeline. It prints the true value,
-// the measured value with its interval, and the share of seeds whose 95 % interval covers the true value:
+// Calibrate measures reference models whose true values are known, through the whole pipeline. It prints the true
+// value, the measured value with its interval, and the share of seeds whose 95 % interval covers the true value:
 //
 //	go -C tools run ./bench/calibrate [-seeds 200] [-rates 0.3,0.6] [-suite S] [-similarity S] [INSTRUMENT...]
 //
 // A rate is the probability of a fault: a leak (0.6 unless -rates says so), a line in another language (0.1), or an
-// answer in another sense with another class (0.2). -suite and -similarity are those of leakage. The exit status is 1 if
-// a share is significantly outside 93 to 97 %.
+// answer in another sense with another class (0.2). -suite and -similarity are those of leakage. The exit status is
+// 1 if a share is significantly outside 93 to 97 %.
 package main
 
 import (

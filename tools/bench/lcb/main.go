@@ -67,7 +67,8 @@ func compare(data string) error {
 		return err
 	}
 	theirs := &confusion.Instrument{Protocol: published, Identifier: lid, Words: words}
-	ours := &confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Judge: guard.Checker{Identifier: lid}, Words: words}
+	ours := &confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid,
+		Judge: guard.Checker{Identifier: lid}, Words: words}
 	fmt.Println("Lines of at least five words that lid.176.ftz is certain of (p > 0.9), " +
 		"and answers that pass the benchmark's checks")
 	same, lines, unclear := map[string]int{}, map[string]int{}, map[string]int{}

@@ -6,7 +6,8 @@
 // whole program; coverage how often the 95 % intervals of crosstalk compare contain the true difference
 // (bench/calibrate is for those of single figures); corrected does so for figures that labels correct (* marks a shape
 // outside 93 to 97 %, ! one that is more than 12 % wider than labels alone); agreement does so for sensitivity and
-// specificity of labelled runs; margins and clusters print the passes of crosstalk gate, nights the alarms of gates of every night;
+// specificity of labelled runs; margins and clusters print the passes of crosstalk gate, nights the alarms of gates
+// of every night;
 // null prints false positives of crosstalk compare after Holm. Without parts all run. A line that must hold is marked
 // with *; the command exits with status 1 when one does not.
 package main

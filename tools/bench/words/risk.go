@@ -246,7 +246,8 @@ func reliability(title string, all []*judgedAnswer) {
 	}
 	fmt.Printf("  ECE %.3f\n", ece/(right+wrong))
 	fmt.Println("  threshold  found %  flagged %  precision at rates of 0.5, 2, 5 and 50 %")
-	for _, t := range []float64{0.01, 0.02, 0.05, crosstalk.Observe, 0.2, crosstalk.Warn, 0.8, crosstalk.Block, 0.95, 0.99} {
+	for _, t := range []float64{0.01, 0.02, 0.05, crosstalk.Observe, 0.2, crosstalk.Warn, 0.8, crosstalk.Block,
+		0.95, 0.99} {
 		found, flagged := 0.0, 0.0
 		for _, a := range all {
 			if s, ok := a.worst(); ok && s.Risk >= t {
